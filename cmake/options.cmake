@@ -1,0 +1,59 @@
+# Compiler and linker settings that every target of ours gets, through rehearse_options.
+#
+# Warnings are errors for our code only: third-party headers come in as system headers.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Release keeps line tables, so that a failed check in the field has a usable backtrace, and does
+# not define NDEBUG: nothing in the tree may depend on it.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(RH_CCACHE ccache)
+if(RH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${RH_CCACHE}")
+endif()
+
+add_library(rehearse_options INTERFACE)
+target_include_directories(rehearse_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_definitions(rehearse_options INTERFACE REHEARSE_VERSION="${PROJECT_VERSION}")
+target_compile_options(rehearse_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Wold-style-cast
+  # A fused multiply-add rounds once where two instructions round twice: results would depend on
+  # the compiler and the machine.
+  -ffp-contract=off
+  # Messages and debug information name files from the root of the tree, so that builds in
+  # different folders are equal.
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
+if(RH_WERROR)
+  target_compile_options(rehearse_options INTERFACE -Werror)
+endif()
+if(RH_FULL_DIGEST)
+  target_compile_definitions(rehearse_options INTERFACE RH_FULL_DIGEST=1)
+endif()
+
+if(RH_SANITIZE)
+  target_compile_options(rehearse_options INTERFACE
+    "-fsanitize=${RH_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(rehearse_options INTERFACE "-fsanitize=${RH_SANITIZE}")
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(rehearse_options INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+if(RH_COVERAGE)
+  target_compile_options(rehearse_options INTERFACE --coverage)
+  target_link_options(rehearse_options INTERFACE --coverage)
+endif()
+
+find_program(RH_MOLD mold)
+if(RH_MOLD)
+  target_link_options(rehearse_options INTERFACE -fuse-ld=mold)
+endif()

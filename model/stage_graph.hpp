@@ -1,0 +1,48 @@
+// The DAG of one job after the axis `edges` is applied: neighbours, order, groups (F2, F4, F6, F11
+// component). Immutable; shared by everything that runs the job. All indices are StageIndex values
+// (file order). Boost.Graph does the algorithms, inside stage_graph.cpp only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/ids.hpp"
+#include "model/job.hpp"
+#include "model/scheduler_config.hpp"
+
+namespace rehearse::model {
+
+// Compressed rows: row i is values[offsets[i] .. offsets[i+1]), ascending, without duplicates.
+struct Rows {
+  std::vector<std::uint32_t> offsets{0};
+  std::vector<std::uint32_t> values;
+
+  [[nodiscard]] std::size_t size() const { return offsets.size() - 1; }
+  [[nodiscard]] std::span<const std::uint32_t> row(std::size_t i) const {
+    return {values.data() + offsets[i], values.data() + offsets[i + 1]};
+  }
+  bool operator==(const Rows&) const = default;
+};
+
+struct StageGraph {
+  Rows regular_parents;     // by consumer; own stages only
+  Rows regular_children;    // by producer
+  Rows pipelined_parents;
+  Rows pipelined_children;
+  std::vector<std::uint32_t> topological;  // all stages, smallest file index first; empty: a cycle
+  std::vector<std::uint32_t> cycle;        // the stages of one cycle in order, else empty
+
+  std::vector<std::uint32_t> group_of;     // stage -> group; groups numbered by their first stage
+  Rows group_members;                      // group -> stages, ascending
+  std::vector<std::uint32_t> group_cycle;  // F6: groups of one cycle over regular edges, else empty
+
+  bool operator==(const StageGraph&) const = default;
+};
+
+// The kind of an edge after the axis `edges`; an edge from another job's stage is regular.
+[[nodiscard]] EdgeKind effective_kind(const EdgeSpec& edge, EdgesAxis axis);
+
+[[nodiscard]] StageGraph build_stage_graph(const JobSpec& job, EdgesAxis axis);
+
+}  // namespace rehearse::model

@@ -1,0 +1,45 @@
+// The one call everybody uses: a scenario in, a journal out (to observers), and how it ended.
+// Deterministic: equal scenario and policies give the same journal on any machine, build, thread
+// count or locale. Never reads a clock, never prints.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/scenario.hpp"
+#include "model/support/events.hpp"
+#include "scheduler/policy.hpp"
+
+namespace rehearse::sim {
+
+struct RunOptions {
+  // Property ids written into the first line (scenario.md 5, `promises`); the caller resolves them.
+  std::vector<std::string> promises;
+  // Probes round one rejection in this many, by job number (1 = every rejection).
+  std::int64_t probe_one_in = 1;
+  // Compare the incremental digest of the core with a full one at every probe and now and then.
+  bool audit_digest = false;
+  // Polled between instants; true ends the run as interrupted. May be null.
+  bool (*interrupted)() = nullptr;
+};
+
+struct RunResult {
+  model::RunEndCause cause = model::RunEndCause::done;
+  model::Instant end_ns = 0;        // of the last event; 0 when there was none
+  std::uint64_t journal_hash = 0;   // XXH3-64 of scenario.md section 5
+  std::int64_t events = 0;          // journal lines that the hash counts
+  std::int64_t core_steps = 0;      // inputs and passes fed to the scheduler core
+  std::vector<std::string> faults_never_fired;      // "faults/3: lose_executor e7", file order
+  std::shared_ptr<const model::NameTable> names;    // text of every NameId of the journal
+};
+
+// Observers get every event in order, on the calling thread. `scenario` must have passed
+// traces' loading checks and model::unsupported(); a broken promise of those is RH_CHECK.
+[[nodiscard]] RunResult run(const model::Scenario& scenario, const scheduler::PolicySet& policies,
+                            std::span<model::Observer* const> observers,
+                            const RunOptions& options = {});
+
+}  // namespace rehearse::sim
