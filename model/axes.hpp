@@ -63,7 +63,7 @@ struct AxisInfo {
 // The row of a dotted name, or null.
 [[nodiscard]] const AxisInfo* find_axis(std::string_view name);
 
-// Reads `retry[interval=7ms,max=3]`. Brackets nest; blanks have no place.
+// Reads `retry[interval=7ms,max=3]`. Brackets nest.
 [[nodiscard]] Result<AxisText> parse_axis_text(std::string_view text);
 [[nodiscard]] std::string to_string(const AxisText& text);
 

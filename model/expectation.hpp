@@ -13,18 +13,24 @@
 
 namespace rehearse::model {
 
-// "event [job[/stage[/partition]]]".
+// "event [job[/stage[/partition]]]"; "event [executor]" for events that name no job.
 struct EventPattern {
   std::string event;
-  std::string job;    // empty = any
+  std::string job;    // or the executor; empty = any
   std::string stage;  // empty = any
   std::optional<std::int32_t> partition;
   bool operator==(const EventPattern&) const = default;
 };
 
-// A value an event key must have: objects (need, have, free) compare whole.
-using KeyMatch =
-    std::variant<std::int64_t, bool, std::string, std::map<std::string, std::int64_t>>;
+// A list (codes, stages) as JSON without blanks, compared whole.
+struct ListMatch {
+  std::string json;
+  bool operator==(const ListMatch&) const = default;
+};
+
+// A value an event key must have: objects (need, have, free) and lists compare whole.
+using KeyMatch = std::variant<std::int64_t, bool, std::string, std::map<std::string, std::int64_t>,
+                              ListMatch>;
 
 struct ExpectJob {
   std::string job;

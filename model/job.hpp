@@ -40,6 +40,13 @@ struct StageSpec {
   bool abandons = false;
   std::optional<Duration> estimate;  // what the scheduler believes; absent = the mean
 
+  // What the driver of a recorded system needs before it can launch: the stage counts as ready
+  // start_delay after the last of its regular inputs became available (after the submission of
+  // its job when it has none), and a unit is ready when every member is (A1). Counted once in the
+  // life of the stage, from the first time its inputs are all there; later attempts, and inputs
+  // that are lost and come back, wait for nothing more. 0 = at once, and nothing is armed.
+  Duration start_delay = 0;
+
   // Read by data-flow timings only; kept so that a file prints back whole.
   Operator op = Operator::stream;
   std::vector<std::optional<std::int64_t>> limit;  // empty = none; one entry = all tasks

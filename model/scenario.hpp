@@ -17,6 +17,13 @@
 
 namespace rehearse::model {
 
+// Jobs that come from a trace instead of the file; whoever runs the scenario loads it.
+struct WorkloadSpec {
+  std::string trace;            // a path as the file gives it
+  std::string format = "auto";  // a name of `rehearse list formats`
+  bool operator==(const WorkloadSpec&) const = default;
+};
+
 struct Scenario {
   std::string name;
   std::uint64_t seed = 0;
@@ -30,6 +37,7 @@ struct Scenario {
   Cluster cluster;
   SchedulerConfig scheduler;
   std::vector<JobSpec> jobs;  // file order; `repeat` not expanded
+  std::optional<WorkloadSpec> workload;  // then `jobs` is empty until it is loaded
   FaultPlan faults;
   std::vector<Expectation> expect;
 };

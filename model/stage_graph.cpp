@@ -2,9 +2,10 @@
 #include "model/stage_graph.hpp"
 
 #include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <boost/graph/connected_components.hpp>
 #include <boost/graph/strong_components.hpp>
-#include <boost/pending/disjoint_sets.hpp>
 #include <functional>
 #include <queue>
 #include <utility>
@@ -114,16 +115,18 @@ std::vector<std::uint32_t> find_cycle(const std::vector<Pair>& pairs, std::size_
 }
 
 void form_groups(const std::vector<Pair>& pipelined, std::size_t count, StageGraph& graph) {
-  boost::disjoint_sets_with_storage<> sets(count);
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> undirected(count);
   for (const auto& [from, to] : pipelined) {
-    sets.union_set(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
+    boost::add_edge(from, to, undirected);
   }
+  std::vector<std::uint32_t> component(count);
+  boost::connected_components(undirected, component.data());
   std::vector<std::uint32_t> number(count, Id<void>::none_value);
   std::vector<Pair> members;
   std::uint32_t groups = 0;
   graph.group_of.resize(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint32_t& group = number[sets.find_set(static_cast<std::size_t>(i))];
+    std::uint32_t& group = number[component[i]];
     if (group == Id<void>::none_value) {
       group = groups++;
     }

@@ -35,9 +35,10 @@ inline std::int64_t evaluate(const tables::Segment& segment, std::int64_t positi
   return low + times(middle + times(high, square), square);
 }
 
-// The top 63 bits of `fraction` as a position.
+// What follows the leading bits, as a place between -2^63 and 2^63: a signed number keeps the
+// products signed, for which the machine has one instruction.
 inline std::int64_t position_of(std::uint64_t fraction) {
-  return static_cast<std::int64_t>(fraction >> 1);
+  return static_cast<std::int64_t>(fraction ^ (std::uint64_t{1} << 63));
 }
 
 // The fraction of log2 of a mantissa (bit 63 set), in log2_scale.
@@ -128,9 +129,11 @@ std::int64_t multiply_exp2(std::int64_t value, Fixed exponent) {
 }
 
 Fixed normal_quantile(std::uint64_t bits) {
-  const bool upper = (bits >> 63) != 0;
+  // All ones in the upper half, whose bits are mirrored; masks, because a branch on a random bit
+  // is mispredicted every other time.
+  const std::int64_t upper = static_cast<std::int64_t>(bits) >> 63;
   // The nearer tail holds the probability odd / 2^65, odd being any odd number.
-  const std::uint64_t odd = 2 * (upper ? ~bits : bits) + 1;
+  const std::uint64_t odd = 2 * (bits ^ static_cast<std::uint64_t>(upper)) + 1;
   const int leading_zeros = std::countl_zero(odd);
   std::int64_t distance = 0;
   if (leading_zeros < quantile_octaves) [[likely]] {
@@ -142,7 +145,7 @@ Fixed normal_quantile(std::uint64_t bits) {
     distance = quantile_tail(odd, leading_zeros);
   }
   const Fixed z = round_scale(distance, tables::quantile_scale);
-  return upper ? z : -z;
+  return (z ^ ~upper) - ~upper;  // z in the upper half, else -z
 }
 
 std::uint64_t normal_probability(Fixed z) {

@@ -29,7 +29,7 @@ __extension__ using WideInt = __int128;
 // -log2 of the uniform number (bits + 1/2) / 2^64: 0 to 65.
 [[nodiscard]] Fixed negative_log2_uniform(std::uint64_t bits);
 
-// 2^x and e^x. Below 2^-48 they are 0; x must be below 15 and 10.39, so that the result fits.
+// 2^x and e^x. Below 2^-49 they are 0; x must be below 15 and 10.39, so that the result fits.
 // The error of e^x is that of 2^x plus that of x log2 e, below 2^-40 for results up to 32.
 [[nodiscard]] Fixed exp2(Fixed x);
 [[nodiscard]] Fixed exp(Fixed x);

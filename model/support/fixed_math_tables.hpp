@@ -6,8 +6,8 @@
 
 namespace rehearse::model::tables {
 
-// A polynomial of degree six in half the position inside its segment, 0 <= t < 1/2, lowest power
-// first, each coefficient in units of 2^-scale of its table. One cache line.
+// A polynomial of degree six in the place inside its segment, -1/2 <= t < 1/2, lowest power first,
+// each coefficient in units of 2^-scale of its table. One cache line.
 struct alignas(64) Segment {
   std::array<std::int64_t, 7> coefficients;
 };

@@ -1,9 +1,10 @@
 """Prints model/support/fixed_math_tables.cpp.
 
-Every table row is one segment of a function: the seven coefficients of a polynomial in half the
-position inside the segment, from 0 to 1/2, lowest power first, rounded to integers of 2^-scale.
+Every table row is one segment of a function: the seven coefficients of a polynomial in t, the
+place inside the segment from -1/2 to 1/2, lowest power first, rounded to integers of 2^-scale.
 The polynomials interpolate at the extrema of a Chebyshev polynomial: near the best possible, exact
-at both ends of a segment, so that neighbours meet and log2(1), 2^0 and the median are exact.
+at both ends of a segment, so that neighbours meet. The constant is then moved by the few units that
+make the integer evaluation exact at the lower end: log2(1) is 0 and 2^0 is 1 to the last bit.
 Needs mpmath; only run when a table is to change, and then the pinned draws change too.
 """
 from mpmath import mp, mpf, cos, pi, log, erfinv, sqrt, matrix, lu_solve, nint, erfc, exp
@@ -27,15 +28,27 @@ def normal_quantile(p):
     return z
 
 
+def evaluate(c, position):
+    """What fixed_math.cpp computes, for the place position / 2^64."""
+    times = lambda a, b: (a * b) >> 64
+    square = times(position, position)
+    low = c[0] + times(c[1], position)
+    middle = c[2] + times(c[3], position)
+    high = c[4] + times(c[5], position) + times(c[6], square)
+    return low + times(middle + times(high, square), square)
+
+
 def row(function, start, width, scale):
-    nodes = [(1 - cos(k * pi / DEGREE)) / 2 for k in range(DEGREE + 1)]
+    nodes = [-cos(k * pi / DEGREE) / 2 for k in range(DEGREE + 1)]
     a = matrix(DEGREE + 1, DEGREE + 1)
     b = matrix(DEGREE + 1, 1)
     for i, t in enumerate(nodes):
-        b[i] = function(start + width * t)
+        b[i] = function(start + width * (t + mpf(1) / 2))
         for j in range(DEGREE + 1):
             a[i, j] = t**j
-    return [int(nint(c * mpf(2) ** (scale + power))) for power, c in enumerate(lu_solve(a, b))]
+    c = [int(nint(v * mpf(2) ** scale)) for v in lu_solve(a, b)]
+    c[0] += int(nint(function(start) * mpf(2) ** scale)) - evaluate(c, -(2**63))
+    return c
 
 
 def segments():
@@ -62,8 +75,8 @@ def segments():
 
 HEAD = """\
 // The constants of fixed_math.cpp, printed by fixed_math_tables.py. Each row is a polynomial of
-// degree six, lowest power first, in half the position inside its segment. The unit test of
-// fixed_math holds every row against long double arithmetic: a wrong digit cannot stay unseen.
+// degree six, lowest power first, in the place inside its segment. The unit test of fixed_math
+// holds every row against long double arithmetic, so no digit that counts can be wrong unseen.
 
 #include "model/support/fixed_math_tables.hpp"
 

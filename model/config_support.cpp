@@ -1,0 +1,171 @@
+// The table of built axis values, and the rules that depend on the jobs. A feature that becomes
+// built leaves this file; nothing else has to know.
+#include "model/config_support.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <vector>
+
+#include "model/axes.hpp"
+
+namespace rehearse::model {
+
+namespace {
+
+struct BuiltAxis {
+  std::string_view axis;
+  std::array<std::string_view, 2> values;
+  std::size_t count;
+};
+
+constexpr std::array built_axes = std::to_array<BuiltAxis>({
+    {"grouping", {"component"}, 1},
+    {"admission.queue", {"fifo"}, 1},
+    {"admission.hold", {"reserve"}, 1},
+    {"admission.short", {"wait", "fail"}, 2},
+    {"admission.shortfall", {"failure"}, 1},
+    {"admission.overtake", {"never", "backfill"}, 2},
+    {"admission.capacity", {"free"}, 1},
+    {"accounting", {"sum"}, 1},
+    {"profiles", {"vector"}, 1},
+    {"slots", {"exclusive"}, 1},
+    {"placement", {"spread", "pack"}, 2},
+    {"start", {"eager"}, 1},
+    {"completion", {"group", "immediate"}, 2},
+    {"task_end", {"at-once"}, 1},
+    {"failure.group", {"fail-job"}, 1},
+    {"failure.incomplete", {"rerun"}, 1},
+    {"offers", {"push"}, 1},
+    {"max_partitions_per_task", {"none"}, 1},
+    {"read_cap", {"none"}, 1},
+});
+
+Error not_built(std::string field, std::string what, std::string remedy) {
+  return {.what = what + " is not built yet", .field = std::move(field),
+          .remedy = std::move(remedy)};
+}
+
+std::string axis_pointer(std::string_view axis) {
+  std::string pointer = "/scheduler/" + std::string(axis);
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  return pointer;
+}
+
+// The kind of an edge after the axis `edges`; a stage of another job is always read regularly.
+bool is_pipelined(const SchedulerConfig& config, const EdgeSpec& edge) {
+  if (!edge.from.valid() || config.edges == EdgesAxis::all_regular) {
+    return false;
+  }
+  return config.edges == EdgesAxis::all_pipelined || edge.kind == EdgeKind::pipelined;
+}
+
+// By stage: has it a pipelined edge?
+std::vector<bool> group_members(const SchedulerConfig& config, const JobSpec& job) {
+  std::vector<bool> member(job.stages.size());
+  for (const EdgeSpec& edge : job.edges) {
+    if (is_pipelined(config, edge)) {
+      member[edge.from.index()] = true;
+      for (const StageIndex to : edge.to) {
+        member[to.index()] = true;
+      }
+    }
+  }
+  return member;
+}
+
+bool rejects(const SchedulerConfig& config, Code code) {
+  return std::find(config.reject.begin(), config.reject.end(), code) != config.reject.end();
+}
+
+std::optional<Error> unsupported_axes(const Scenario& scenario) {
+  const SchedulerConfig& config = scenario.scheduler;
+  if (!is_built(config.dialect)) {
+    return not_built(axis_pointer("dialect"),
+                     fmt::format("dialect \"{}\"", name_of(config.dialect)),
+                     "built are: sequential, psd");
+  }
+  for (const BuiltAxis& row : built_axes) {
+    const AxisText value = get_axis(config, scenario.names, row.axis);
+    const auto last = row.values.begin() + static_cast<std::ptrdiff_t>(row.count);
+    if (std::find(row.values.begin(), last, value.value) == last) {
+      return not_built(axis_pointer(row.axis), fmt::format("{} {}", row.axis, to_string(value)),
+                       fmt::format("built are: {}", fmt::join(row.values.begin(), last, ", ")));
+    }
+  }
+  return std::nullopt;
+}
+
+// Rejected jobs never reach the missing feature; `speculation` and `autoscale` are settings beside
+// a job that this dialect may reject.
+std::optional<Error> unsupported_job(const Scenario& scenario, std::size_t index) {
+  const SchedulerConfig& config = scenario.scheduler;
+  const JobSpec& job = scenario.jobs[index];
+  const std::vector<bool> member = group_members(config, job);
+  const bool grouped = std::find(member.begin(), member.end(), true) != member.end();
+  const std::string_view name = scenario.names.text(job.name);
+  if (config.speculation && !(grouped && rejects(config, Code::speculation))) {
+    return not_built(axis_pointer("speculation"),
+                     fmt::format("speculation for a job that is not rejected (\"{}\")", name),
+                     "leave it off");
+  }
+  if (scenario.cluster.autoscale && !(grouped && rejects(config, Code::dynamic_allocation))) {
+    return not_built("/cluster/autoscale",
+                     fmt::format("autoscaling for a job that is not rejected (\"{}\")", name),
+                     "leave it out");
+  }
+  for (std::size_t i = 0; i < job.stages.size(); ++i) {
+    const StageSpec& stage = job.stages[i];
+    const std::string pointer = fmt::format("/jobs/{}/stages/{}", index, i);
+    if (stage.barrier && !(member[i] && rejects(config, Code::barrier_member))) {
+      return not_built(pointer + "/barrier",
+                       fmt::format("a barrier stage that is not rejected (\"{}/{}\")", name,
+                                   scenario.names.text(stage.name)),
+                       "leave it out");
+    }
+    const bool prefers = std::any_of(stage.prefers.begin(), stage.prefers.end(),
+                                     [](const auto& places) { return !places.empty(); });
+    if (config.locality_wait > 0 && prefers && !member[i]) {
+      return not_built(axis_pointer("locality_wait"),
+                       fmt::format("a locality wait for a regular stage (\"{}/{}\")", name,
+                                   scenario.names.text(stage.name)),
+                       "set it to \"0s\"");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_built(Dialect dialect) {
+  return dialect == Dialect::sequential || dialect == Dialect::psd;
+}
+
+std::span<const std::string_view> built_values(std::string_view axis) {
+  for (const BuiltAxis& row : built_axes) {
+    if (row.axis == axis) {
+      return {row.values.data(), row.count};
+    }
+  }
+  return {};
+}
+
+std::optional<Error> unsupported(const Scenario& scenario) {
+  if (scenario.timing != Timing::scripted && scenario.timing != Timing::coupled) {
+    return not_built("/timing", fmt::format("timing \"{}\"", name_of(scenario.timing)),
+                     "built are: scripted, coupled");
+  }
+  if (std::optional<Error> error = unsupported_axes(scenario)) {
+    return error;
+  }
+  for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
+    if (std::optional<Error> error = unsupported_job(scenario, i)) {
+      return error;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace rehearse::model

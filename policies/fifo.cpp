@@ -1,0 +1,23 @@
+// Queue order fifo (A18): submit time, then file order; every unit has the same key.
+// registry: fifo
+#include "policies/builtin.hpp"
+
+namespace rehearse::policies {
+
+namespace {
+
+class Fifo final : public scheduler::QueuePolicy {
+ public:
+  [[nodiscard]] std::unique_ptr<QueuePolicy> clone() const override {
+    return std::make_unique<Fifo>(*this);
+  }
+  [[nodiscard]] std::int64_t key(const scheduler::UnitView& /*unit*/) const override { return 0; }
+};
+
+}  // namespace
+
+std::unique_ptr<scheduler::QueuePolicy> make_fifo() {
+  return std::make_unique<Fifo>();
+}
+
+}  // namespace rehearse::policies

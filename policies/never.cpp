@@ -1,0 +1,25 @@
+// Overtaking rule never (A7): nothing behind a waiting head starts new tasks; the cluster drains to it.
+// registry: never
+#include "policies/builtin.hpp"
+
+namespace rehearse::policies {
+
+namespace {
+
+class Never final : public scheduler::OvertakePolicy {
+ public:
+  [[nodiscard]] std::unique_ptr<OvertakePolicy> clone() const override {
+    return std::make_unique<Never>(*this);
+  }
+  [[nodiscard]] bool may_overtake(const scheduler::UnitView& /*head*/) const override {
+    return false;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<scheduler::OvertakePolicy> make_never() {
+  return std::make_unique<Never>();
+}
+
+}  // namespace rehearse::policies

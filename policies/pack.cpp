@@ -1,0 +1,92 @@
+// Placement pack (A15): executors by (free slots descending, number) as they stood when the pass
+// began, each filled before the next.
+// registry: pack
+#include <algorithm>
+#include <vector>
+
+#include "policies/builtin.hpp"
+
+namespace rehearse::policies {
+
+namespace {
+
+using scheduler::ExecutorId;
+using scheduler::ProfileId;
+using scheduler::SlotView;
+
+class Pack final : public scheduler::PlacementPolicy {
+ public:
+  [[nodiscard]] std::unique_ptr<PlacementPolicy> clone() const override {
+    return std::make_unique<Pack>(*this);
+  }
+
+  void begin(const SlotView& /*slots*/) override { touched_.clear(); }
+
+  // Executors that nobody took from since begin() still have their first count, so the best of them
+  // is the view's; the others are few: those being filled. An executor that was taken from and still
+  // is the view's best had more at the start than every untouched one.
+  [[nodiscard]] ExecutorId pick(const SlotView& slots, ProfileId profile) override {
+    const Touched* best = nullptr;
+    for (const Touched& row : touched_) {
+      if (slots.free_slots(row.executor, profile) > 0 &&
+          (best == nullptr || before(row, *best, profile))) {
+        best = &row;
+      }
+    }
+    const ExecutorId fresh = slots.most_free(profile);
+    if (best == nullptr || !fresh.valid() || find(fresh) != nullptr) {
+      return best == nullptr ? fresh : best->executor;
+    }
+    const std::int64_t fresh_free = slots.free_slots(fresh, profile);
+    const std::int64_t best_free = best->free_at_begin[profile.index()];
+    const bool fresh_first =
+        fresh_free > best_free || (fresh_free == best_free && fresh < best->executor);
+    return fresh_first ? fresh : best->executor;
+  }
+
+  void taking(const SlotView& slots, ExecutorId executor) override {
+    if (find(executor) != nullptr) {
+      return;
+    }
+    std::erase_if(touched_, [&slots](const Touched& row) { return full(slots, row.executor); });
+    Touched row{executor, {}};
+    for (std::size_t p = 0; p < slots.profile_count(); ++p) {
+      row.free_at_begin.push_back(slots.free_slots(executor, ProfileId{p}));
+    }
+    touched_.push_back(std::move(row));
+  }
+
+ private:
+  struct Touched {
+    ExecutorId executor;
+    std::vector<std::int64_t> free_at_begin;  // by profile
+  };
+
+  static bool full(const SlotView& slots, ExecutorId executor) {
+    for (std::size_t p = 0; p < slots.profile_count(); ++p) {
+      if (slots.free_slots(executor, ProfileId{p}) > 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+  static bool before(const Touched& left, const Touched& right, ProfileId profile) {
+    const std::int64_t l = left.free_at_begin[profile.index()];
+    const std::int64_t r = right.free_at_begin[profile.index()];
+    return l > r || (l == r && left.executor < right.executor);
+  }
+  [[nodiscard]] const Touched* find(ExecutorId executor) const {
+    const auto found = std::ranges::find(touched_, executor, &Touched::executor);
+    return found == touched_.end() ? nullptr : &*found;
+  }
+
+  std::vector<Touched> touched_;  // taken from since begin() and not yet full
+};
+
+}  // namespace
+
+std::unique_ptr<scheduler::PlacementPolicy> make_pack() {
+  return std::make_unique<Pack>();
+}
+
+}  // namespace rehearse::policies

@@ -1,0 +1,32 @@
+// Placement spread (A15): the next task goes to the executor with most free slots of its profile,
+// ties to the lowest number.
+// registry: spread
+#include "policies/builtin.hpp"
+
+namespace rehearse::policies {
+
+namespace {
+
+using scheduler::ExecutorId;
+using scheduler::ProfileId;
+using scheduler::SlotView;
+
+class Spread final : public scheduler::PlacementPolicy {
+ public:
+  [[nodiscard]] std::unique_ptr<PlacementPolicy> clone() const override {
+    return std::make_unique<Spread>(*this);
+  }
+  void begin(const SlotView& /*slots*/) override {}
+  [[nodiscard]] ExecutorId pick(const SlotView& slots, ProfileId profile) override {
+    return slots.most_free(profile);
+  }
+  void taking(const SlotView& /*slots*/, ExecutorId /*executor*/) override {}
+};
+
+}  // namespace
+
+std::unique_ptr<scheduler::PlacementPolicy> make_spread() {
+  return std::make_unique<Spread>();
+}
+
+}  // namespace rehearse::policies

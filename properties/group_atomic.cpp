@@ -1,0 +1,99 @@
+// A group fails as one (X1, X2, X4, X6): a member's failure fails the group at that instant, its
+// other tasks are killed and its members failed at that instant, nobody outside is touched, nothing
+// of that attempt starts afterwards, and the first of it ends the job unless the group is rerun.
+// Groups of two or more; barrier stages fail as SS-3.6 says. Which losses of finished tasks must
+// fail a group (X3, X10) depends on data the journal does not have and is not judged.
+// registry: GROUP_ATOMIC
+#include <fmt/format.h>
+
+#include "properties/monitors.hpp"
+#include "properties/track.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+class GroupAtomic final : public Monitor {
+ public:
+  using Monitor::Monitor;
+
+  [[nodiscard]] std::uint64_t wants() const override {
+    return kinds<model::TaskStart, model::TaskEnd, model::GroupFailed>();
+  }
+
+  void task_start(const model::TaskStart& event, const Seen& seen) override {
+    const Group* group = seen.group;
+    if (group == nullptr || !group->gang_of_several()) {
+      return;
+    }
+    const bool over = group->state == GroupState::failed || group->state == GroupState::cancelled;
+    if (over && group->attempt == event.task.attempt) {
+      found(fmt::format("{} launched after its group had failed (X4)", track().name(event.task)));
+    } else if (event.task.try_number > 0 && !event.speculative) {
+      found(fmt::format("{} is a retry inside a group (X2)", track().name(event.task)));
+    }
+  }
+
+  void task_end(const model::TaskEnd& event, const Seen& seen) override {
+    if (event.reason != model::TaskReason::group_failed) {
+      return;
+    }
+    if (seen.group == nullptr || seen.group->attempt != event.task.attempt) {
+      found(fmt::format("{} was killed for a group it is not in (X6)", track().name(event.task)));
+    }
+  }
+
+  void instant_over() override {
+    for (const GroupRef ref : track().touched_groups()) {
+      const Group& group = track().group(ref);
+      if (!group.gang_of_several()) {
+        continue;
+      }
+      const Job& job = track().job(ref.job);
+      const bool failed_now =
+          group.state == GroupState::failed && group.closed_in == track().instant();
+      if (failed_now) {
+        check_failed(job, group);
+      } else if (group.task_failed_in == track().instant() &&
+                 group.state == GroupState::admitted && group.submitted > 0) {
+        found(fmt::format("a member task of {} failed and the group goes on (X1)",
+                          track().name(job, group)));
+      }
+      if (group.task_killed_in == track().instant() && !failed_now) {
+        found(fmt::format("tasks of {} were killed for a group failure that did not happen (X6)",
+                          track().name(job, group)));
+      }
+    }
+  }
+
+ private:
+  void check_failed(const Job& job, const Group& group) {
+    if (group.running > 0) {
+      found(fmt::format("{} failed and {} of its tasks still run (X4)", track().name(job, group),
+                        group.running));
+    }
+    for (const Index member : group.members) {
+      const Stage& stage = job.body->stages[member];
+      if (stage.state == AttemptState::open) {
+        found(fmt::format("{} failed and its member {} goes on (X4)", track().name(job, group),
+                          track().name(job, stage)));
+      } else if (stage.state == AttemptState::cancelled &&
+                 stage.closed_in == track().instant()) {
+        found(fmt::format("{} failed and its member {} was cancelled, not failed (X4)",
+                          track().name(job, group), track().name(job, stage)));
+      }
+    }
+    const bool ends_job = track().rules().config.failure.group == model::GroupFailure::fail_job;
+    if (ends_job && job.state != JobState::failed) {
+      found(fmt::format("{} failed and its job goes on (X4)", track().name(job, group)));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Monitor> make_group_atomic(const Track& track) {
+  return std::make_unique<GroupAtomic>(track);
+}
+
+}  // namespace rehearse::properties

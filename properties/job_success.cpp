@@ -1,0 +1,71 @@
+// A job succeeds when every sink has all its partitions, each accepted once, and every group has
+// committed (C9); under `completion: final-stage` only groups with a sink must have (C7).
+// registry: JOB_SUCCESS
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "properties/monitors.hpp"
+#include "properties/track.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+class JobSuccess final : public Monitor {
+ public:
+  using Monitor::Monitor;
+
+  [[nodiscard]] std::uint64_t wants() const override {
+    return kinds<model::JobEnd, model::TaskEnd>();
+  }
+
+  void task_end(const model::TaskEnd& event, const Seen& seen) override {
+    if (seen.stage->sink && seen.partition->done && event.status == model::TaskStatus::success &&
+        event.counted.value_or(true)) {
+      found(fmt::format("result partition {} was accepted a second time (C9)",
+                        track().name(event.task)));
+    }
+  }
+
+  void event(const model::Event& event, const Seen& seen) override {
+    const auto* end = event.as<model::JobEnd>();
+    if (end == nullptr || end->outcome != model::JobOutcome::succeeded ||
+        seen.job->body == nullptr) {
+      return;
+    }
+    const JobBody& body = *seen.job->body;
+    for (const Stage& stage : body.stages) {
+      if (!stage.sink) {
+        continue;
+      }
+      if (stage.done < stage.tasks) {
+        found(fmt::format("{} succeeded with {} of {} partitions of {} (C9)",
+                          track().name(*seen.job), stage.done, stage.tasks,
+                          track().name(*seen.job, stage)));
+      } else if (stage.tasks == 0 && stage.state != AttemptState::succeeded) {
+        found(fmt::format("{} succeeded and {} was never completed (C9)", track().name(*seen.job),
+                          track().name(*seen.job, stage)));
+      }
+    }
+    for (const Group& group : body.groups) {
+      const bool has_sink =
+          std::any_of(group.members.begin(), group.members.end(),
+                      [&](Index member) { return body.stages[member].sink; });
+      const bool must =
+          track().rules().config.completion != model::Completion::final_stage || has_sink;
+      if (must && group.state != GroupState::committed && group.state != GroupState::dissolved) {
+        found(fmt::format("{} succeeded and its group {} has not committed (C9)",
+                          track().name(*seen.job), track().name(*seen.job, group)));
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Monitor> make_job_success(const Track& track) {
+  return std::make_unique<JobSuccess>(track);
+}
+
+}  // namespace rehearse::properties

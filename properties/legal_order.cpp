@@ -1,0 +1,285 @@
+// Every task, stage, group and job follows its automaton, the run line is first, run_end is last
+// and time never goes back (C12 and "Order within a step" of scenario.md section 5). Whatever names
+// something that does not exist is reported here; the other monitors never see it.
+// registry: LEGAL_ORDER
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "properties/monitors.hpp"
+#include "properties/track.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+std::int64_t size_of(const model::Ranges& ranges) {
+  std::int64_t size = 0;
+  for (const model::Range& range : ranges) {
+    size += std::int64_t{range.last} - range.first + 1;
+  }
+  return size;
+}
+
+bool contains(const model::Ranges& ranges, std::int32_t partition) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const model::Range& range) {
+    return range.first <= partition && partition <= range.last;
+  });
+}
+
+class LegalOrder final : public Monitor {
+ public:
+  using Monitor::Monitor;
+
+  [[nodiscard]] std::uint64_t wants() const override { return ~std::uint64_t{0}; }
+
+  void task_start(const model::TaskStart& event, const Seen& seen) override {
+    check_time();
+    const Stage& stage = *seen.stage;
+    if (stage.state != AttemptState::open || stage.attempt != event.task.attempt) {
+      found(fmt::format("{} started in attempt {}, which is not submitted (C12)",
+                        track().name(event.task), event.task.attempt));
+      return;
+    }
+    if (!stage.subset.empty() && !contains(stage.subset, event.task.partition)) {
+      found(fmt::format("{} is no partition of attempt {} (C12)", track().name(event.task),
+                        event.task.attempt));
+    }
+    if (seen.partition->done) {
+      found(fmt::format("{} started and is done already (X9)", track().name(event.task)));
+    }
+    if (seen.partition->live != no_index && seen.partition->attempt == event.task.attempt &&
+        !event.speculative) {
+      found(fmt::format("{} started while a try of the same attempt runs (X9)",
+                        track().name(event.task)));
+    }
+  }
+
+  void task_end(const model::TaskEnd& event, const Seen& seen) override {
+    check_time();
+    const bool success = event.status == model::TaskStatus::success;
+    const bool killed = event.status == model::TaskStatus::killed;
+    const bool fits = success ? !event.reason
+                              : event.reason && (*event.reason >= model::TaskReason::group_failed) ==
+                                                    killed;
+    if (!fits || (event.counted && !success)) {
+      found(fmt::format("{} ended as {} with a reason that does not belong to it",
+                        track().name(event.task), model::name_of(event.status)));
+    }
+    if (event.speculative != seen.task->speculative) {
+      found(fmt::format("{} started and ended with different marks of speculation",
+                        track().name(event.task)));
+    }
+  }
+
+  void event(const model::Event& event, const Seen& seen) override {
+    check_time();
+    if (over_) {
+      found(fmt::format("{} after run_end", event.name()));
+    }
+    if ((event.as<model::RunStart>() != nullptr) != (track().sequence() == 1)) {
+      found(fmt::format("{} where the {} line must stand", event.name(),
+                        track().sequence() == 1 ? "run" : "next"));
+    }
+    over_ = over_ || event.as<model::RunEnd>() != nullptr;
+    std::visit(
+        [&](const auto& body) {
+          if constexpr (requires { this->check(body, seen); }) {
+            check(body, seen);
+          }
+        },
+        event.body);
+  }
+
+  void unknown(const model::Event& event, const Seen& seen) override {
+    check_time();
+    std::string what = "something that is not there";
+    if (seen.job != nullptr && seen.job->ended()) {
+      what = fmt::format("{}, which has ended", track().name(*seen.job));
+    } else if (seen.job != nullptr) {
+      what = fmt::format("something of {} that is not there", track().name(*seen.job));
+    } else if (seen.executor != nullptr) {
+      what = fmt::format("{}, which {}", track().text(seen.executor->name),
+                         seen.executor->live ? "lives" : "is lost");
+    }
+    found(fmt::format("{} names {} (C12)", event.name(), what));
+  }
+
+ private:
+  void check_time() {
+    if (track().now() < last_t_) {
+      found(fmt::format("time goes back from {} to {}", last_t_, track().now()));
+    }
+    last_t_ = track().now();
+  }
+
+  void check(const model::JobSubmitted& event, const Seen& seen) {
+    if (seen.job != nullptr) {
+      found(fmt::format("{} was submitted a second time (X8)", track().text(event.job)));
+    }
+  }
+
+  void check(const model::JobRejected& event, const Seen& seen) {
+    if (seen.job->state != JobState::submitted) {
+      found(fmt::format("{} was rejected after job_started (C12)", track().name(*seen.job)));
+    }
+    if (event.codes.empty() || event.codes.front() != event.code) {
+      found(fmt::format("{} was rejected with a code that is not the first of its codes (F13)",
+                        track().name(*seen.job)));
+    }
+  }
+
+  void check(const model::JobStarted& /*event*/, const Seen& seen) {
+    if (seen.job->state != JobState::submitted) {
+      found(fmt::format("{} started a second time or after its rejection (C12)",
+                        track().name(*seen.job)));
+    }
+  }
+
+  void check(const model::JobEnd& event, const Seen& seen) {
+    if (seen.job->state != JobState::started) {
+      found(fmt::format("{} ended without running (C12)", track().name(*seen.job)));
+    }
+    if ((event.outcome == model::JobOutcome::succeeded) == event.code.has_value()) {
+      found(fmt::format("{} ended as {} {} a code (X17)", track().name(*seen.job),
+                        model::name_of(event.outcome), event.code ? "with" : "without"));
+    }
+  }
+
+  void check(const model::GroupFormed& event, const Seen& seen) {
+    if (seen.group != nullptr || seen.job->state != JobState::started) {
+      found(fmt::format("group {}/{} formed twice or before job_started (C12)",
+                        track().text(event.job), track().text(event.stage)));
+    }
+  }
+
+  void check(const model::GroupQueued& event, const Seen& seen) {
+    expect_group(seen, may_start(seen), "queued");
+    if (event.reason == model::QueuedReason::slots && (!event.need || !event.have)) {
+      found(fmt::format("{} queued for slots without need and have (A6)",
+                        track().name(*seen.job, *seen.group)));
+    }
+  }
+
+  void check(const model::GroupAdmitted& event, const Seen& seen) {
+    const Group& group = *seen.group;
+    expect_group(seen, may_start(seen), "admitted");
+    if (event.group.attempt.value_or(-1) <= group.attempt) {
+      found(fmt::format("{} admitted as attempt {} after attempt {} (X10)",
+                        track().name(event.group), event.group.attempt.value_or(-1),
+                        group.attempt));
+    }
+  }
+
+  void check(const model::GroupCommitted& event, const Seen& seen) {
+    expect_group(seen, of_admitted(event.group, seen), "committed");
+  }
+
+  void check(const model::GroupFailed& event, const Seen& seen) {
+    expect_group(seen, of_admitted(event.group, seen), "failed");
+  }
+
+  void check(const model::GroupCancelled& /*event*/, const Seen& seen) {
+    expect_group(seen, seen.group->live() || seen.group->state == GroupState::failed, "cancelled");
+  }
+
+  void check(const model::EdgesChanged& /*event*/, const Seen& seen) {
+    expect_group(seen, seen.group->live() && seen.group->state != GroupState::admitted,
+                 "dissolved");
+  }
+
+  static bool of_admitted(const model::StageRef& group, const Seen& seen) {
+    return seen.group->state == GroupState::admitted && group.attempt == seen.group->attempt;
+  }
+
+  // Waits or is admitted: for the first time, after a failure (X16) or commit (X10), or as a barrier
+  // stage whose attempt failed, which writes no group event (A12).
+  static bool may_start(const Seen& seen) {
+    const Group& group = *seen.group;
+    if (group.state == GroupState::admitted) {
+      return !group.gang_of_several() &&
+             seen.job->body->stages[group.first].state == AttemptState::failed;
+    }
+    return group.state != GroupState::cancelled && group.state != GroupState::dissolved;
+  }
+
+  void expect_group(const Seen& seen, bool legal, std::string_view verb) {
+    if (!legal) {
+      found(fmt::format("group {} cannot be {} from where it is (C12)",
+                        track().name(*seen.job, *seen.group), verb));
+    }
+  }
+
+  void check(const model::StageSubmitted& event, const Seen& seen) {
+    const Stage& stage = *seen.stage;
+    const std::int32_t attempt = event.stage.attempt.value_or(-1);
+    const std::string name = track().name(event.stage);
+    if (stage.state == AttemptState::open) {
+      found(fmt::format("{} attempt {} submitted while attempt {} is open (X9)", name, attempt,
+                        stage.attempt));
+    }
+    if (stage.attempt >= 0 ? attempt != stage.attempt + 1 : attempt < 0) {
+      found(fmt::format("{} attempt {} follows attempt {} (X9)", name, attempt, stage.attempt));
+    }
+    if (event.partitions ? size_of(*event.partitions) != event.tasks
+                         : event.tasks != stage.tasks) {
+      found(fmt::format("{} submitted with {} tasks that are not its partitions (C12)", name,
+                        event.tasks));
+    }
+    const bool reruns_missing = seen.group == nullptr &&
+                                track().rules().config.failure.incomplete ==
+                                    model::Incomplete::rerun;
+    if (reruns_missing && event.tasks != stage.tasks - stage.done) {
+      found(fmt::format("{} submitted with {} tasks where {} are missing (X9)", name, event.tasks,
+                        stage.tasks - stage.done));
+    }
+  }
+
+  void check(const model::StageCompleted& event, const Seen& seen) {
+    const Stage& stage = *seen.stage;
+    if (stage.state != AttemptState::open || stage.attempt != event.stage.attempt) {
+      found(fmt::format("{} attempt {} completed and is not open (C12)", track().name(event.stage),
+                        event.stage.attempt.value_or(-1)));
+      return;
+    }
+    const bool success = event.status == model::StageStatus::success;
+    if (success && event.reason) {
+      found(fmt::format("{} completed well with a reason (C12)", track().name(event.stage)));
+    }
+    if (success && stage.done < stage.tasks &&
+        track().rules().config.failure.incomplete == model::Incomplete::rerun) {
+      found(fmt::format("{} completed well with {} of {} tasks done (X9)",
+                        track().name(event.stage), stage.done, stage.tasks));
+    }
+  }
+
+  void check(const model::MemberFinished& event, const Seen& seen) {
+    if (seen.group == nullptr || seen.stage->state != AttemptState::open) {
+      found(fmt::format("{} finished and is no running member (C10)", track().name(event.stage)));
+    }
+  }
+
+  void check(const model::OutputsRegistered& event, const Seen& seen) {
+    if (seen.group == nullptr || seen.stage->done < seen.stage->tasks) {
+      found(fmt::format("{} registered outputs without being a finished member (C4)",
+                        track().name(event.stage)));
+    }
+  }
+
+  void check(const model::ExecutorReleased& event, const Seen& seen) {
+    if (!seen.executor->held) {
+      found(fmt::format("{} was released and was not held", track().text(event.executor)));
+    }
+  }
+
+  model::Instant last_t_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Monitor> make_legal_order(const Track& track) {
+  return std::make_unique<LegalOrder>(track);
+}
+
+}  // namespace rehearse::properties

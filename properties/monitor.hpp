@@ -1,0 +1,78 @@
+// What a monitor is: it sees each event before Track has taken it in, with its names resolved, and
+// is told when an instant is over. It knows the journal and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "model/support/events.hpp"
+#include "model/violation.hpp"
+#include "properties/rows.hpp"
+
+namespace rehearse::properties {
+
+class Track;
+
+// What the names of one event stand for; null = the event names no such thing, or none that is
+// known. `group` of a task or stage event is the group its stage is in.
+struct Seen {
+  Index job_index = no_index;
+  const Job* job = nullptr;
+  const Stage* stage = nullptr;
+  const Group* group = nullptr;
+  Index executor_index = no_index;
+  const Executor* executor = nullptr;
+  const Partition* partition = nullptr;
+  const Task* task = nullptr;  // of task_end: the running try that ends
+  bool known = true;           // everything the event names exists
+};
+
+// How the journal ended; a journal without run_end counts as interrupted.
+using RunOver = model::RunEndCause;
+
+class Monitor {
+ public:
+  // Violations beyond this number are counted, not kept.
+  static constexpr std::size_t kept_max = 100;
+
+  explicit Monitor(const Track& track) : track_(&track) {}
+  virtual ~Monitor() = default;
+  Monitor(const Monitor&) = delete;
+  Monitor& operator=(const Monitor&) = delete;
+
+  // Numbers of the events it wants (scenario.md section 5).
+  [[nodiscard]] virtual std::uint64_t wants() const = 0;
+  virtual void task_start(const model::TaskStart& /*event*/, const Seen& /*seen*/) {}
+  virtual void task_end(const model::TaskEnd& /*event*/, const Seen& /*seen*/) {}
+  // Every other event.
+  virtual void event(const model::Event& /*event*/, const Seen& /*seen*/) {}
+  // An event that names something unknown; no other call is made for it.
+  virtual void unknown(const model::Event& /*event*/, const Seen& /*seen*/) {}
+  // No more events of this instant: the instant is quiescent. Called only for instants in which
+  // a group, a job or an executor changed state.
+  virtual void instant_over() {}
+  virtual void finish(RunOver /*over*/) {}
+  // False when the journal lacks what the property is judged by. Asked after finish().
+  [[nodiscard]] virtual bool judged(RunOver /*over*/) const { return true; }
+
+  [[nodiscard]] const std::vector<model::Violation>& violations() const { return violations_; }
+  [[nodiscard]] std::int64_t violation_count() const { return count_; }
+
+ protected:
+  template <class... Bodies>
+  [[nodiscard]] static constexpr std::uint64_t kinds() {
+    return ((std::uint64_t{1} << model::event_number<Bodies>()) | ... | std::uint64_t{0});
+  }
+  [[nodiscard]] const Track& track() const { return *track_; }
+  // `detail` names what was seen and ends with the clause.
+  void found(std::string detail);
+
+ private:
+  const Track* track_;
+  std::vector<model::Violation> violations_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace rehearse::properties

@@ -1,0 +1,126 @@
+// Dispatch: names are resolved once, then each monitor that wants the kind sees the event, then the
+// track takes it in. Quiescence is when time moves on, or at the end.
+// registry: none (owns the monitors)
+#include "properties/monitor_set.hpp"
+
+#include <algorithm>
+
+#include "model/support/check.hpp"
+
+namespace rehearse::properties {
+
+MonitorSet::MonitorSet() { make_monitors(); }
+
+MonitorSet::~MonitorSet() = default;
+
+void MonitorSet::make_monitors() {
+  for (const Property& property : all_properties()) {
+    Entry& entry = entries_.emplace_back();
+    entry.property = &property;
+    if (!property.built()) {
+      continue;
+    }
+    entry.monitor = property.make(track_);
+    for (std::size_t number = 1; number < listeners_.size(); ++number) {
+      if ((entry.monitor->wants() >> number & 1U) != 0) {
+        listeners_[number].push_back(entry.monitor.get());
+      }
+    }
+  }
+}
+
+void MonitorSet::begin(const model::NameTable& names) {
+  names_ = &names;
+  track_.begin(names);
+}
+
+void MonitorSet::read_promises(const model::RunStart& run) {
+  for (Entry& entry : entries_) {
+    entry.promised = std::any_of(
+        run.promises.begin(), run.promises.end(),
+        [&](model::NameId id) { return names_->text(id) == entry.property->id; });
+  }
+}
+
+void MonitorSet::end_instant() {
+  for (const Entry& entry : entries_) {
+    if (entry.monitor != nullptr) {
+      entry.monitor->instant_over();
+    }
+  }
+  track_.close_instant();
+}
+
+void MonitorSet::on(const model::Event& event) {
+  RH_CHECK(names_ != nullptr && !finished_);
+  if (track_.opens_new_instant(event.t)) {
+    end_instant();
+  }
+  track_.set_time(event.t);
+  const Seen& seen = track_.resolve(event);
+  const auto number = static_cast<std::size_t>(event.number());
+  if (!seen.known) {
+    for (Monitor* monitor : listeners_[number]) {
+      monitor->unknown(event, seen);
+    }
+    return;
+  }
+  if (const auto* start = event.as<model::TaskStart>()) {
+    for (Monitor* monitor : listeners_[number]) {
+      monitor->task_start(*start, seen);
+    }
+  } else if (const auto* end = event.as<model::TaskEnd>()) {
+    for (Monitor* monitor : listeners_[number]) {
+      monitor->task_end(*end, seen);
+    }
+  } else {
+    for (Monitor* monitor : listeners_[number]) {
+      monitor->event(event, seen);
+    }
+    if (const auto* run = event.as<model::RunStart>()) {
+      read_promises(*run);
+    } else if (const auto* over = event.as<model::RunEnd>()) {
+      run_end_ = over->cause;
+    }
+  }
+  track_.apply(event);
+}
+
+void MonitorSet::finish() {
+  RH_CHECK(!finished_);
+  finished_ = true;
+  end_instant();
+  const RunOver over = run_end_.value_or(RunOver::interrupted);
+  for (const Entry& entry : entries_) {
+    PropertyVerdict& verdict = verdicts_.emplace_back();
+    verdict.property = entry.property->id;
+    verdict.promised = entry.promised;
+    if (entry.monitor == nullptr) {
+      continue;
+    }
+    entry.monitor->finish(over);
+    if (!entry.monitor->judged(over)) {
+      continue;
+    }
+    verdict.violation_count = entry.monitor->violation_count();
+    verdict.verdict = verdict.violation_count == 0 ? Verdict::held : Verdict::violated;
+    verdict.violations = entry.monitor->violations();
+    for (model::Violation& violation : verdict.violations) {
+      violation.property = entry.property->id;
+    }
+    if (verdict.promised) {
+      violations_.insert(violations_.end(), verdict.violations.begin(), verdict.violations.end());
+    }
+  }
+  std::stable_sort(violations_.begin(), violations_.end(),
+                   [](const auto& a, const auto& b) { return a.t < b.t; });
+}
+
+const PropertyVerdict* MonitorSet::find(std::string_view property) const {
+  const auto at = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const auto& verdict) {
+    return verdict.property == property;
+  });
+  return at == verdicts_.end() ? nullptr : &*at;
+}
+
+}  // namespace rehearse::properties

@@ -1,0 +1,70 @@
+// All monitors over one journal, online: an observer that says at the end which properties held.
+// The first line of the journal says which are promised and how to judge.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/support/events.hpp"
+#include "model/violation.hpp"
+#include "properties/property.hpp"
+#include "properties/registry.hpp"
+#include "properties/track.hpp"
+
+namespace rehearse::properties {
+
+// One line of `rehearse check`.
+struct PropertyVerdict {
+  std::string_view property;
+  bool promised = false;
+  Verdict verdict = Verdict::not_judged;
+  std::int64_t violation_count = 0;          // 0 when not judged
+  std::vector<model::Violation> violations;  // the first ones, in order of time
+};
+
+class MonitorSet final : public model::Observer {
+ public:
+  MonitorSet();
+  ~MonitorSet() override;
+  MonitorSet(const MonitorSet&) = delete;
+  MonitorSet& operator=(const MonitorSet&) = delete;
+
+  void begin(const model::NameTable& names) override;
+  void on(const model::Event& event) override;
+
+  // After the last event, once. Without a run_end line the journal counts as interrupted.
+  void finish();
+
+  // After finish(), in the order of the registry; properties without a monitor are not judged.
+  [[nodiscard]] const std::vector<PropertyVerdict>& verdicts() const { return verdicts_; }
+  [[nodiscard]] const PropertyVerdict* find(std::string_view property) const;
+  // What makes a run fail (exit 3): violations of promised properties, by time.
+  [[nodiscard]] const std::vector<model::Violation>& violations() const { return violations_; }
+
+ private:
+  struct Entry {
+    const Property* property = nullptr;
+    std::unique_ptr<Monitor> monitor;
+    bool promised = false;
+  };
+
+  void make_monitors();
+  void read_promises(const model::RunStart& run);
+  void end_instant();
+
+  Track track_;
+  const model::NameTable* names_ = nullptr;
+  std::vector<Entry> entries_;  // in the order of the registry
+  // By event number, and those that override instant_over.
+  std::array<std::vector<Monitor*>, model::event_kinds + 1> listeners_;
+  std::optional<model::RunEndCause> run_end_;
+  std::vector<PropertyVerdict> verdicts_;
+  std::vector<model::Violation> violations_;
+  bool finished_ = false;
+};
+
+}  // namespace rehearse::properties

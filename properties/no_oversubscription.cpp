@@ -1,0 +1,73 @@
+// An executor runs what fits, and only while it takes launches (A4, A22). Slots are those of
+// physical events. Between death and notice an executor is live here as it is for the scheduler
+// (X12). Under accounting other than sum a gang's tasks share what was reserved for them (A10), so
+// only tasks of other stages are counted against the capacity.
+// registry: NO_OVERSUBSCRIPTION
+#include <fmt/format.h>
+
+#include "properties/monitors.hpp"
+#include "properties/track.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+class NoOversubscription final : public Monitor {
+ public:
+  using Monitor::Monitor;
+
+  [[nodiscard]] std::uint64_t wants() const override {
+    return kinds<model::TaskStart, model::SlotReturned>();
+  }
+
+  void task_start(const model::TaskStart& event, const Seen& seen) override {
+    const Executor& executor = *seen.executor;
+    if (!executor.live || executor.held) {
+      found(fmt::format("{} launched on {}, which {} (X12, X13)", track().name(event.task),
+                        track().text(event.task.executor),
+                        executor.live ? "takes no launches" : "is lost"));
+      return;
+    }
+    if (!track().slots().serves(seen.executor_index, seen.stage->profile)) {
+      found(fmt::format("{} of profile {} launched on {}, which is bound to {} (A4)",
+                        track().name(event.task), track().profile_text(seen.stage->profile),
+                        track().text(event.task.executor), track().profile_text(executor.profile)));
+      return;
+    }
+    const model::SchedulerConfig& config = track().rules().config;
+    const bool shared = config.slots == model::SlotsAxis::shared;
+    if (shared && config.slots_factor == 0) {
+      return;
+    }
+    if (config.accounting != model::Accounting::sum && seen.group != nullptr) {
+      return;
+    }
+    if (!track().slots().fits_one_more({.executor = seen.executor_index,
+                                        .profile = seen.stage->profile,
+                                        .factor = shared ? config.slots_factor : 1,
+                                        .beside_reserved = false})) {
+      found(fmt::format("{} launched on {} beside {} taken slots: more than its capacity (A4)",
+                        track().name(event.task), track().text(event.task.executor),
+                        executor.busy_slots));
+    }
+  }
+
+  void event(const model::Event& event, const Seen& seen) override {
+    const auto* returned = event.as<model::SlotReturned>();
+    if (returned == nullptr || !seen.executor->live) {
+      return;
+    }
+    if (returned->count < 1 || returned->count > seen.executor->busy_slots) {
+      found(fmt::format("{} slots returned on {}, where {} are taken (A2)", returned->count,
+                        track().text(returned->executor), seen.executor->busy_slots));
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Monitor> make_no_oversubscription(const Track& track) {
+  return std::make_unique<NoOversubscription>(track);
+}
+
+}  // namespace rehearse::properties

@@ -1,0 +1,141 @@
+// What the journal so far says about jobs, groups, stages and running tasks: plain rows, filled by
+// Track and read by monitors. Names are resolved once; rows are reached by index, never by hash.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/support/event_types.hpp"
+#include "model/support/names.hpp"
+#include "model/support/time.hpp"
+#include "properties/slot_book.hpp"
+
+namespace rehearse::properties {
+
+inline constexpr std::uint64_t no_time_slot = ~std::uint64_t{0};
+
+enum class JobState : std::uint8_t { submitted, rejected, started, succeeded, failed, cancelled };
+enum class AttemptState : std::uint8_t { none, open, succeeded, failed, cancelled };
+enum class GroupState : std::uint8_t {
+  formed, queued, admitted, committed, failed, cancelled, dissolved
+};
+
+// A task that started and has not ended.
+struct Task {
+  Index job = no_index;
+  Index stage = no_index;     // of its job
+  Index executor = no_index;
+  Index next = no_index;      // other running tries of the same partition
+  std::int32_t attempt = 0;
+  std::int32_t partition = 0;
+  std::int32_t try_number = 0;
+  bool speculative = false;
+  std::uint64_t started_at = 0;  // sequence of its task_start
+};
+
+struct Partition {
+  Index live = no_index;        // first running try
+  Index executor = no_index;    // of the success that counted last
+  std::int32_t attempt = -1;    // of its last start
+  std::int32_t try_number = -1;
+  bool done = false;            // a success counts (for a member: in this attempt of its group)
+  bool output = false;          // registered and not lost
+};
+
+struct Stage {
+  model::NameId name;
+  std::int64_t tasks = 0;
+  Index profile = no_index;
+  Index group = no_index;       // of its job; no_index = a singleton that is no gang
+  bool barrier = false;
+  bool sink = true;             // nothing of its job reads it
+  model::Commits commits{};
+  AttemptState state = AttemptState::none;
+  std::int32_t attempt = -1;    // the last one submitted
+  std::int64_t submitted = 0;   // tasks of that attempt
+  std::int64_t done = 0;        // partitions
+  std::int64_t outputs = 0;     // partitions
+  Index in_first = 0, in_count = 0;  // of JobBody::edges_in
+  std::uint64_t submitted_in = no_time_slot;  // instant of stage_submitted
+  std::uint64_t closed_in = no_time_slot;     // instant of stage_completed
+  mutable std::uint64_t inputs_ok_at = 0;  // a cached answer: sequence at which all regular inputs were last seen in place
+  std::vector<Partition> partitions;  // empty until first submitted
+  std::vector<std::int32_t> commit_attempt;  // by partition, -1 = none; empty until one commits
+  model::Ranges subset;         // partitions of the last attempt when not all
+
+  // A1: every output is there; a stage without tasks is complete when it is completed.
+  [[nodiscard]] bool available() const {
+    return outputs == tasks && (tasks > 0 || state == AttemptState::succeeded);
+  }
+};
+
+struct Group {
+  Index first = no_index;            // its first stage in file order names it
+  std::vector<Index> members;        // file order
+  std::vector<Index> topological;    // smallest file index first
+  std::vector<std::int64_t> demand;  // by profile, sum of member tasks
+  std::vector<std::int64_t> owed;    // by profile: admitted, not launched yet
+  GroupState state = GroupState::formed;
+  std::int32_t attempt = -1;         // of the last admission
+  std::int64_t tasks = 0;            // submitted in that attempt
+  std::int64_t started = 0;
+  std::int64_t running = 0;
+  std::int64_t reserved = 0;         // slots of `reservation` lines
+  std::size_t submitted = 0;         // members submitted in that attempt
+  bool all_ran = false;              // all its tasks were running at one instant
+  std::uint64_t touched_in = no_time_slot;
+  std::uint64_t admitted_in = no_time_slot;
+  std::uint64_t closed_in = no_time_slot;       // committed, failed or cancelled
+  std::uint64_t task_failed_in = no_time_slot;  // a member task failed (X1)
+  std::uint64_t task_killed_in = no_time_slot;  // a member task was killed as group_failed (X4)
+  std::uint64_t registered_in = no_time_slot;   // outputs_registered of a member
+
+  [[nodiscard]] bool gang_of_several() const { return members.size() > 1; }
+  [[nodiscard]] bool live() const {
+    return state == GroupState::formed || state == GroupState::queued ||
+           state == GroupState::admitted;
+  }
+};
+
+struct Edge {
+  Index from = no_index;
+  Index to = no_index;
+  model::EdgeKind submitted_kind{};
+  model::EdgeKind kind{};            // after edges_changed
+};
+
+// A regular edge from a stage of another job.
+struct ForeignEdge {
+  model::NameId job;    // as written; the latest resubmission is meant
+  model::NameId stage;
+  model::NameId copy;   // "job.stage": what the reader runs itself when the job is gone
+  Index to = no_index;
+};
+
+// What is only needed while a job lives; freed when the instant of its end is over.
+struct JobBody {
+  std::vector<Stage> stages;           // file order
+  std::vector<Index> by_name;          // stages, by NameId
+  std::vector<Group> groups;
+  std::vector<Edge> edges_in;          // by `to`
+  std::vector<ForeignEdge> foreign;
+  std::uint64_t outputs_lost_at = 0;   // sequence
+};
+
+struct Job {
+  model::NameId name;
+  JobState state = JobState::submitted;
+  model::Instant ended_at = 0;         // when ended()
+  std::int32_t live_tasks = 0;
+  std::int32_t held_slots = 0;         // of ended tasks, on live executors
+  std::uint64_t slots_returned_in = no_time_slot;  // instant of its last task_end that freed a slot
+  std::unique_ptr<JobBody> body;       // null after its end
+
+  [[nodiscard]] bool ended() const {
+    return state == JobState::succeeded || state == JobState::failed ||
+           state == JobState::cancelled || state == JobState::rejected;
+  }
+};
+
+}  // namespace rehearse::properties

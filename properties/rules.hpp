@@ -1,0 +1,39 @@
+// What the first line of a journal says about how to judge the rest: the axes as resolved, and the
+// one overhead that decides when a slot must be back. Nothing here comes from a scenario file.
+#pragma once
+
+#include <optional>
+
+#include "model/scheduler_config.hpp"
+#include "model/support/events_lifecycle.hpp"
+#include "model/support/names.hpp"
+
+namespace rehearse::properties {
+
+struct Rules {
+  model::SchedulerConfig config;  // axes a line does not have keep the value of its dialect
+  model::Timing timing = model::Timing::scripted;
+  // overheads.kill when it is one fixed duration; absent when it is drawn or not written.
+  std::optional<model::Duration> kill_latency_ns;
+
+  // C4: members complete in one block and register their outputs there.
+  [[nodiscard]] bool commits_as_group() const {
+    return config.completion == model::Completion::group;
+  }
+  // A2: slots are set aside at admission (or taken one by one while waiting).
+  [[nodiscard]] bool sets_slots_aside() const {
+    return config.admission.hold == model::Hold::reserve ||
+           config.admission.hold == model::Hold::bulk;
+  }
+  // Every running task has a slot of its own (A10, A22 apart).
+  [[nodiscard]] bool one_slot_per_task() const {
+    return config.accounting == model::Accounting::sum &&
+           config.slots == model::SlotsAxis::exclusive;
+  }
+};
+
+// Axes and values this version does not know are left at the dialect's own: a journal of another
+// system is judged by what it does say.
+[[nodiscard]] Rules rules_of(const model::RunStart& run, const model::NameTable& names);
+
+}  // namespace rehearse::properties

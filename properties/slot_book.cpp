@@ -1,0 +1,229 @@
+// Dense arrays by executor and resource; a task event costs one addition per resource. Free counts
+// need divisions, so they are recomputed only when somebody asks, for executors that changed.
+// registry: none (derived journal state, used by the slot monitors)
+#include "properties/slot_book.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "model/resources.hpp"
+#include "model/support/check.hpp"
+
+namespace rehearse::properties {
+
+void SlotBook::start(const model::RunStart& run) {
+  for (const model::ProfileAmounts& profile : run.profiles) {
+    profile_names_.push_back(profile.profile);
+    for (const model::Amount& item : profile.task) {
+      if (item.amount > 0 && std::find(resource_names_.begin(), resource_names_.end(),
+                                       item.resource) == resource_names_.end()) {
+        resource_names_.push_back(item.resource);
+      }
+    }
+  }
+  width_ = resource_names_.size();
+  task_amounts_.assign(profile_names_.size() * width_, 0);
+  for (std::size_t p = 0; p < run.profiles.size(); ++p) {
+    for (const model::Amount& item : run.profiles[p].task) {
+      const auto at = std::find(resource_names_.begin(), resource_names_.end(), item.resource);
+      if (at != resource_names_.end()) {
+        const auto r = static_cast<std::size_t>(at - resource_names_.begin());
+        task_amounts_[p * width_ + r] = item.amount;
+      }
+    }
+  }
+  free_.assign(profile_names_.size(), 0);
+}
+
+Index SlotBook::add(const model::ExecutorAdded& event) {
+  const Index index = static_cast<Index>(executors_.size());
+  Executor& added = executors_.emplace_back();
+  added.name = event.executor;
+  added.host = event.host;
+  added.profile = event.profile.valid() ? find_profile(event.profile) : no_index;
+  unbound_live_ += event.profile.valid() ? 0 : 1;
+  capacity_.resize(capacity_.size() + width_, 0);
+  used_.resize(capacity_.size(), 0);
+  reserved_.resize(capacity_.size(), 0);
+  for (const model::Amount& item : event.resources) {
+    const auto at = std::find(resource_names_.begin(), resource_names_.end(), item.resource);
+    if (at != resource_names_.end()) {
+      const auto r = static_cast<std::size_t>(at - resource_names_.begin());
+      capacity_[index * width_ + r] = item.amount;
+    }
+  }
+  cached_free_.resize(executors_.size() * profile_names_.size(), 0);
+  if (event.executor.index() >= executor_of_name_.size()) {
+    executor_of_name_.resize(event.executor.index() + 1, no_index);
+  }
+  executor_of_name_[event.executor.index()] = index;
+  mark(index);
+  idle_capacity_known_ = false;
+  return index;
+}
+
+void SlotBook::lose(Index executor, bool outputs_gone) {
+  Executor& lost = executors_[executor];
+  RH_CHECK(lost.live, executor);
+  lost.live = false;
+  lost.outputs_gone = outputs_gone;
+  busy_ -= lost.busy_slots;
+  unbound_live_ -= lost.profile == no_index ? 1 : 0;
+  lost.held_slots.clear();
+  idle_capacity_known_ = false;
+  mark(executor);
+}
+
+void SlotBook::set_held(Index executor, bool held, bool decommission) {
+  executors_[executor].held = held;
+  executors_[executor].decommissioned = executors_[executor].decommissioned || decommission;
+  idle_capacity_known_ = idle_capacity_known_ && !decommission;
+  mark(executor);
+}
+
+void SlotBook::add_amounts(std::vector<std::int64_t>& where, Index executor, Index profile,
+                           std::int64_t n) const {
+  if (profile == no_index) {
+    return;  // a profile that the run line does not have: nothing is known about its size
+  }
+  std::int64_t* amounts = where.data() + executor * width_;
+  const std::int64_t* task = task_amounts_.data() + profile * width_;
+  for (std::size_t r = 0; r < width_; ++r) {
+    amounts[r] += n * task[r];
+  }
+}
+
+void SlotBook::take(Index executor, Index profile) {
+  Executor& where = executors_[executor];
+  ++where.busy_slots;
+  busy_ += where.live ? 1 : 0;
+  add_amounts(used_, executor, profile, 1);
+  mark(executor);
+}
+
+void SlotBook::give_back(Index executor, Index profile, std::int64_t n) {
+  Executor& where = executors_[executor];
+  where.busy_slots -= static_cast<std::int32_t>(n);
+  busy_ -= where.live ? n : 0;
+  add_amounts(used_, executor, profile, -n);
+  mark(executor);
+}
+
+void SlotBook::reserve(Index executor, Index profile, std::int64_t delta) {
+  executors_[executor].reserved_slots += static_cast<std::int32_t>(delta);
+  add_amounts(reserved_, executor, profile, delta);
+  mark(executor);
+}
+
+void SlotBook::hold_slot(Index executor, HeldSlot slot) {
+  executors_[executor].held_slots.push_back(slot);
+}
+
+bool SlotBook::unhold_slot(Index executor, HeldSlot slot) {
+  std::vector<HeldSlot>& held = executors_[executor].held_slots;
+  for (HeldSlot& item : held) {
+    if (item.job == slot.job && item.profile == slot.profile) {
+      item = held.back();
+      held.pop_back();
+      return true;
+    }
+  }
+  return false;
+}
+
+Index SlotBook::find(model::NameId name) const {
+  if (name.index() >= executor_of_name_.size()) {
+    return no_index;
+  }
+  return executor_of_name_[name.index()];
+}
+
+Index SlotBook::find_profile(model::NameId name) const {
+  for (std::size_t p = 0; p < profile_names_.size(); ++p) {
+    if (profile_names_[p] == name) {
+      return static_cast<Index>(p);
+    }
+  }
+  return no_index;
+}
+
+bool SlotBook::serves(Index executor, Index profile) const {
+  const Index bound = executors_[executor].profile;
+  return bound == no_index || bound == profile;
+}
+
+bool SlotBook::fits_one_more(const Question& question) const {
+  if (question.profile == no_index) {
+    return true;
+  }
+  const std::size_t at = question.executor * width_;
+  const std::int64_t* task = task_amounts_.data() + question.profile * width_;
+  for (std::size_t r = 0; r < width_; ++r) {
+    const std::int64_t set_aside = question.beside_reserved ? reserved_[at + r] : 0;
+    if (task[r] > 0 &&
+        used_[at + r] + set_aside + task[r] > capacity_[at + r] * question.factor) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::int64_t SlotBook::slots_in(Index executor, Index profile, bool idle) const {
+  if (!serves(executor, profile)) {
+    return 0;
+  }
+  std::int64_t slots = model::unbounded_slots;
+  for (std::size_t r = 0; r < width_; ++r) {
+    const std::int64_t task = task_amounts_[profile * width_ + r];
+    if (task > 0) {
+      const std::size_t at = executor * width_ + r;
+      const std::int64_t left = capacity_[at] - (idle ? 0 : used_[at] + reserved_[at]);
+      slots = std::min(slots, left <= 0 ? 0 : left / task);
+    }
+  }
+  return slots;
+}
+
+void SlotBook::mark(Index executor) {
+  if (!executors_[executor].stale) {
+    executors_[executor].stale = true;
+    stale_.push_back(executor);
+  }
+}
+
+void SlotBook::refresh(Index executor) const {
+  const bool open = executors_[executor].live && !executors_[executor].held;
+  for (std::size_t p = 0; p < profile_names_.size(); ++p) {
+    std::int64_t& cached = cached_free_[executor * profile_names_.size() + p];
+    const std::int64_t now = open ? slots_in(executor, static_cast<Index>(p), false) : 0;
+    free_[p] += now - cached;
+    cached = now;
+  }
+  executors_[executor].stale = false;
+}
+
+std::span<const std::int64_t> SlotBook::free() const {
+  for (const Index executor : stale_) {
+    refresh(executor);
+  }
+  stale_.clear();
+  return free_;
+}
+
+std::span<const std::int64_t> SlotBook::idle_capacity() const {
+  if (idle_capacity_known_) {
+    return idle_capacity_;
+  }
+  idle_capacity_.assign(profile_names_.size(), 0);
+  for (std::size_t e = 0; e < executors_.size(); ++e) {
+    if (executors_[e].live && !executors_[e].decommissioned) {
+      for (std::size_t p = 0; p < idle_capacity_.size(); ++p) {
+        idle_capacity_[p] += slots_in(static_cast<Index>(e), static_cast<Index>(p), true);
+      }
+    }
+  }
+  idle_capacity_known_ = true;
+  return idle_capacity_;
+}
+
+}  // namespace rehearse::properties

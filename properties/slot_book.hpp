@@ -1,0 +1,114 @@
+// Executors and what is taken on them, derived from physical events alone: executor_*, task_start,
+// task_end and slot_returned (scenario.md section 5: "every slot monitor uses these"), beside what
+// `reservation` lines set aside. Judges nothing; monitors ask it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/support/events.hpp"
+#include "model/support/names.hpp"
+#include "model/support/time.hpp"
+
+namespace rehearse::properties {
+
+using Index = std::uint32_t;
+inline constexpr Index no_index = 0xffff'ffff;
+
+// A slot whose task has ended and that is not back yet.
+struct HeldSlot {
+  Index job = no_index;
+  Index profile = no_index;
+};
+
+struct Executor {
+  model::NameId name;
+  model::NameId host;
+  Index profile = no_index;         // no_index = unbound: serves every profile (A4)
+  bool live = true;                 // no executor_lost yet
+  bool held = false;                // takes no launches, free counts 0, still live
+  bool decommissioned = false;      // as held, and no part of what A5 counts
+  bool outputs_gone = false;        // lost in a way that takes its regular outputs along
+  mutable bool stale = false;       // its cached free counts are out of date
+  std::int32_t live_tasks = 0;
+  std::int32_t busy_slots = 0;      // running tasks and held slots
+  std::int32_t reserved_slots = 0;
+  std::uint64_t epoch_ended_at = 0; // sequence of the last event that ended an epoch here; 0 = none
+  std::vector<HeldSlot> held_slots;
+};
+
+class SlotBook {
+ public:
+  // Profiles of the run line; their order is that of every per-profile vector.
+  void start(const model::RunStart& run);
+
+  Index add(const model::ExecutorAdded& event);
+  void lose(Index executor, bool outputs_gone);
+  void set_held(Index executor, bool held, bool decommission);
+
+  void take(Index executor, Index profile);                       // a task starts
+  void give_back(Index executor, Index profile, std::int64_t n);  // n slots return
+  void reserve(Index executor, Index profile, std::int64_t delta);
+
+  // A task ended and its slot stays taken.
+  void hold_slot(Index executor, HeldSlot slot);
+  // Forgets one held slot of that job and profile; false if there is none.
+  bool unhold_slot(Index executor, HeldSlot slot);
+
+  // The last executor of that name, dead ones too; no_index if there was none.
+  [[nodiscard]] Index find(model::NameId name) const;
+  [[nodiscard]] Index find_profile(model::NameId name) const;
+  [[nodiscard]] Executor& executor(Index index) { return executors_[index]; }
+  [[nodiscard]] const Executor& executor(Index index) const { return executors_[index]; }
+  [[nodiscard]] std::size_t executors() const { return executors_.size(); }
+  [[nodiscard]] std::size_t profiles() const { return profile_names_.size(); }
+  [[nodiscard]] model::NameId profile_name(Index profile) const { return profile_names_[profile]; }
+
+  // One more task of the profile stays within factor * capacity, beside what is taken and, when
+  // `beside_reserved`, what is reserved there.
+  struct Question {
+    Index executor = no_index;
+    Index profile = no_index;
+    std::int64_t factor = 1;
+    bool beside_reserved = false;
+  };
+  [[nodiscard]] bool fits_one_more(const Question& question) const;
+  // Bound to that profile, or unbound.
+  [[nodiscard]] bool serves(Index executor, Index profile) const;
+
+  // Per profile, over live executors that take launches: tasks that fit beside what is taken and
+  // reserved (scenario.md section 6). Recomputes only executors that changed since the last call.
+  [[nodiscard]] std::span<const std::int64_t> free() const;
+  // Per profile: what executors that live and are not decommissioned offer when idle (A5). Linear
+  // in executors after one came, left or was decommissioned, else O(1).
+  [[nodiscard]] std::span<const std::int64_t> idle_capacity() const;
+  // Slots taken on live executors.
+  [[nodiscard]] std::int64_t busy() const { return busy_; }
+  [[nodiscard]] bool has_unbound() const { return unbound_live_ > 0; }
+
+ private:
+  void mark(Index executor);
+  void refresh(Index executor) const;
+  void add_amounts(std::vector<std::int64_t>& where, Index executor, Index profile,
+                   std::int64_t n) const;
+  [[nodiscard]] std::int64_t slots_in(Index executor, Index profile, bool idle) const;
+
+  std::size_t width_ = 0;                        // resources that a profile names
+  std::vector<model::NameId> resource_names_;
+  std::vector<model::NameId> profile_names_;
+  std::vector<std::int64_t> task_amounts_;       // [profile * width_ + resource]
+  std::vector<Executor> executors_;
+  std::vector<std::int64_t> capacity_, used_, reserved_;  // [executor * width_ + resource]
+  std::vector<Index> executor_of_name_;          // by NameId
+  // Answers kept until an executor changes.
+  mutable std::vector<std::int64_t> cached_free_;    // [executor * profiles + profile]
+  mutable std::vector<std::int64_t> free_;           // by profile
+  mutable std::vector<std::int64_t> idle_capacity_;  // by profile
+  mutable bool idle_capacity_known_ = false;
+  mutable std::vector<Index> stale_;
+  std::int64_t busy_ = 0;
+  std::int64_t unbound_live_ = 0;
+};
+
+}  // namespace rehearse::properties

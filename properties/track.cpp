@@ -1,0 +1,328 @@
+// Names to rows, the clock, and answers that several monitors share. What an event changes is in
+// track_lifecycle.cpp (events 1 to 18) and track_tasks.cpp (19 to 36).
+// registry: none (derived journal state, used by all monitors)
+#include "properties/track.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <variant>
+
+namespace rehearse::properties {
+
+namespace {
+
+constexpr int task_start_number = model::event_number<model::TaskStart>();
+constexpr int task_end_number = model::event_number<model::TaskEnd>();
+
+}  // namespace
+
+// ---- the clock ----
+
+void Track::set_time(model::Instant t) {
+  if (t != now_) {
+    now_ = t;
+    ++instant_;
+  }
+}
+
+void Track::close_instant() {
+  end_epochs();
+  for (const Index index : ended_jobs_) {
+    drop_body(jobs_[index]);
+  }
+  touched_groups_.clear();
+  started_jobs_.clear();
+  ended_jobs_.clear();
+  lost_executors_.clear();
+  something_changed_ = false;
+}
+
+// ---- names to rows ----
+
+Index Track::find_job(model::NameId name) const {
+  return name.index() < job_of_name_.size() ? job_of_name_[name.index()] : no_index;
+}
+
+Index Track::latest_job(model::NameId request) const {
+  const Index latest =
+      request.index() < latest_of_name_.size() ? latest_of_name_[request.index()] : no_index;
+  return latest != no_index ? latest : find_job(request);
+}
+
+Index Track::find_stage(const JobBody& body, model::NameId name) {
+  const auto at = std::lower_bound(
+      body.by_name.begin(), body.by_name.end(), name,
+      [&](Index stage, model::NameId wanted) { return body.stages[stage].name < wanted; });
+  return at != body.by_name.end() && body.stages[*at].name == name ? *at : no_index;
+}
+
+void Track::resolve_job(model::NameId name) {
+  const Index index = name == last_job_name_ ? last_job_ : find_job(name);
+  if (index == no_index) {
+    seen_.known = false;
+    return;
+  }
+  seen_.job_index = index;
+  target_.job = &jobs_[index];
+}
+
+void Track::resolve_stage(model::NameId job, model::NameId stage) {
+  resolve_job(job);
+  if (target_.job == nullptr || target_.job->body == nullptr) {
+    seen_.known = false;
+    return;
+  }
+  JobBody& body = *target_.job->body;
+  if (job != last_job_name_ || stage != last_stage_name_) {
+    const Index found = find_stage(body, stage);
+    if (found == no_index) {
+      seen_.known = false;
+      return;
+    }
+    last_job_name_ = job;
+    last_stage_name_ = stage;
+    last_job_ = seen_.job_index;
+    last_stage_ = found;
+  }
+  target_.stage = &body.stages[last_stage_];
+  if (target_.stage->group != no_index) {
+    target_.group = &body.groups[target_.stage->group];
+  }
+}
+
+void Track::resolve_executor(model::NameId name) {
+  const Index index = slots_.find(name);
+  if (index == no_index) {
+    seen_.known = false;
+    return;
+  }
+  seen_.executor_index = index;
+  target_.executor = &slots_.executor(index);
+}
+
+void Track::resolve_task(const model::TaskRef& task) {
+  resolve_stage(task.job, task.stage);
+  resolve_executor(task.executor);
+  if (target_.stage == nullptr) {
+    return;
+  }
+  const auto partition = static_cast<std::size_t>(task.partition);
+  if (task.partition < 0 || partition >= target_.stage->partitions.size()) {
+    seen_.known = false;
+    return;
+  }
+  target_.partition = &target_.stage->partitions[partition];
+}
+
+void Track::resolve_live(const model::TaskRef& task) {
+  resolve_task(task);
+  if (target_.partition == nullptr) {
+    return;
+  }
+  for (Index at = target_.partition->live; at != no_index; at = tasks_[at].next) {
+    if (tasks_[at].attempt == task.attempt && tasks_[at].try_number == task.try_number &&
+        tasks_[at].executor == seen_.executor_index) {
+      target_.task = at;
+      return;
+    }
+  }
+  seen_.known = false;
+}
+
+void Track::resolve_group(model::NameId job, model::NameId stage) {
+  resolve_stage(job, stage);
+  if (target_.group == nullptr) {
+    seen_.known = false;
+    return;
+  }
+  const Index first = target_.group->first;
+  if (&target_.job->body->stages[first] != target_.stage) {
+    seen_.known = false;  // a group is named by its first stage only
+  }
+}
+
+namespace {
+
+// Events that name a group, a stage with its attempt. Data flow and probes name nothing that Track
+// keeps.
+template <class Body>
+concept NamesGroup = requires(const Body& body) { body.group; };
+template <class Body>
+concept NamesStage = requires(const Body& body) { body.stage.stage; };
+
+}  // namespace
+
+template <class Body>
+void Track::resolve_other(const Body& body) {
+  if constexpr (std::is_same_v<Body, model::JobSubmitted>) {
+    resolve_job(body.job);
+    seen_.known = true;  // new, or a name that is taken: LEGAL_ORDER tells them apart
+  } else if constexpr (NamesGroup<Body>) {
+    resolve_group(body.group.job, body.group.stage);
+  } else if constexpr (std::is_same_v<Body, model::GroupQueued> ||
+                       std::is_same_v<Body, model::EdgesChanged>) {
+    resolve_group(body.job, body.stage);
+  } else if constexpr (std::is_same_v<Body, model::Reservation>) {
+    resolve_group(body.job, body.stage);
+    resolve_executor(body.executor);
+    seen_.known = seen_.known && slots_.find_profile(body.profile) != no_index;
+  } else if constexpr (NamesStage<Body>) {
+    resolve_stage(body.stage.job, body.stage.stage);
+  } else if constexpr (std::is_same_v<Body, model::OutputCommitted> ||
+                       std::is_same_v<Body, model::OutputDiscarded>) {
+    resolve_task(body.task);
+  } else if constexpr (std::is_same_v<Body, model::GroupFormed>) {
+    resolve_stage(body.job, body.stage);
+    for (const model::NameId stage : body.stages) {
+      seen_.known = seen_.known && find_stage(*target_.job->body, stage) != no_index;
+    }
+  } else if constexpr (std::is_same_v<Body, model::OutputsLost>) {
+    resolve_job(body.job);
+    if (target_.job != nullptr && target_.job->body != nullptr) {
+      resolve_stage(body.job, body.stage);
+    }
+    resolve_executor(body.executor);
+  } else if constexpr (std::is_same_v<Body, model::SlotReturned>) {
+    resolve_job(body.job);
+    resolve_executor(body.executor);
+    seen_.known = seen_.known && slots_.find_profile(body.profile) != no_index;
+  } else if constexpr (std::is_same_v<Body, model::JobRejected> ||
+                       std::is_same_v<Body, model::JobStarted> ||
+                       std::is_same_v<Body, model::JobEnd>) {
+    resolve_job(body.job);
+  } else if constexpr (std::is_same_v<Body, model::ExecutorLost> ||
+                       std::is_same_v<Body, model::ExecutorHeld> ||
+                       std::is_same_v<Body, model::ExecutorReleased>) {
+    resolve_executor(body.executor);
+    seen_.known = seen_.known && target_.executor->live;
+  } else if constexpr (std::is_same_v<Body, model::ExecutorAdded>) {
+    const Index same = slots_.find(body.executor);
+    seen_.known = same == no_index || !slots_.executor(same).live;
+  }
+}
+
+const Seen& Track::resolve(const model::Event& event) {
+  ++sequence_;
+  seen_ = Seen{};
+  target_ = Target{};
+  const int number = event.number();
+  if (number == task_start_number) {
+    resolve_task(event.as<model::TaskStart>()->task);
+  } else if (number == task_end_number) {
+    resolve_live(event.as<model::TaskEnd>()->task);
+  } else {
+    std::visit(
+        [&](const auto& body) {
+          using Body = std::remove_cvref_t<decltype(body)>;
+          resolve_other(body);
+          if constexpr (std::is_same_v<Body, model::StageSubmitted>) {
+            if (target_.stage == nullptr && target_.job != nullptr) {
+              adopt_stage(body);
+            }
+          }
+        },
+        event.body);
+  }
+  seen_.job = target_.job;
+  seen_.stage = target_.stage;
+  seen_.group = target_.group;
+  seen_.executor = target_.executor;
+  seen_.partition = target_.partition;
+  seen_.task = target_.task == no_index ? nullptr : &tasks_[target_.task];
+  return seen_;
+}
+
+void Track::apply(const model::Event& event) {
+  if (!seen_.known) {
+    return;
+  }
+  const int number = event.number();
+  if (number == task_start_number) {
+    apply_one(*event.as<model::TaskStart>());
+  } else if (number == task_end_number) {
+    apply_one(*event.as<model::TaskEnd>());
+  } else {
+    std::visit(
+        [&](const auto& body) {
+          if constexpr (requires { this->apply_one(body); }) {
+            apply_one(body);
+          }
+        },
+        event.body);
+  }
+}
+
+// ---- shared answers ----
+
+std::string Track::missing_input(const Seen& seen) const {
+  const JobBody& body = *seen.job->body;
+  const Stage& stage = *seen.stage;
+  if (stage.inputs_ok_at > std::max(body.outputs_lost_at, outputs_gone_at_)) {
+    return {};
+  }
+  for (Index i = stage.in_first; i < stage.in_first + stage.in_count; ++i) {
+    const Edge& edge = body.edges_in[i];
+    const Stage& parent = body.stages[edge.from];
+    const bool inside = parent.group != no_index && parent.group == stage.group;
+    if (edge.kind != model::EdgeKind::regular || inside) {
+      continue;
+    }
+    if (!parent.available()) {
+      return name(*seen.job, parent);
+    }
+    for (std::size_t p = 0; outputs_gone_at_ > 0 && p < parent.partitions.size(); ++p) {
+      const Index where = parent.partitions[p].executor;
+      if (where != no_index && slots_.executor(where).outputs_gone) {
+        return fmt::format("{}/{}", name(*seen.job, parent), p);
+      }
+    }
+  }
+  for (const ForeignEdge& edge : body.foreign) {
+    if (edge.to >= body.stages.size() || &body.stages[edge.to] != &stage) {
+      continue;
+    }
+    const Index writer = latest_job(edge.job);
+    if (writer == no_index || jobs_[writer].ended() || jobs_[writer].body == nullptr) {
+      continue;  // the reader runs a copy if it must; that copy is a stage of its own
+    }
+    const JobBody& other = *jobs_[writer].body;
+    const Index source = find_stage(other, edge.stage);
+    const Index copy = edge.copy.valid() ? find_stage(body, edge.copy) : no_index;
+    if (source != no_index && !other.stages[source].available() &&
+        (copy == no_index || !body.stages[copy].available())) {
+      return name(jobs_[writer], other.stages[source]);
+    }
+  }
+  if (body.foreign.empty()) {
+    stage.inputs_ok_at = sequence_;
+  }
+  return {};
+}
+
+// ---- texts ----
+
+std::string Track::text(model::NameId name) const { return std::string(names_->text(name)); }
+
+std::string Track::name(const Job& job, const Stage& stage) const {
+  return fmt::format("{}/{}", names_->text(job.name), names_->text(stage.name));
+}
+
+std::string Track::name(const Job& job, const Group& group) const {
+  return name(job, job.body->stages[group.first]);
+}
+
+std::string Track::name(const model::TaskRef& task) const {
+  return fmt::format("{}/{}/{}", names_->text(task.job), names_->text(task.stage), task.partition);
+}
+
+std::string Track::name(const model::StageRef& stage) const {
+  return fmt::format("{}/{}", names_->text(stage.job), names_->text(stage.stage));
+}
+
+std::string Track::profile_text(Index profile) const {
+  return profile < slots_.profiles() ? text(slots_.profile_name(profile)) : std::string("?");
+}
+
+}  // namespace rehearse::properties

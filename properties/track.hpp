@@ -1,0 +1,168 @@
+// Reads a journal once for all monitors: resolves names to rows and keeps the rows current. It
+// judges nothing: an event that makes no sense changes nothing here, LEGAL_ORDER reports it. The
+// time of a stretch of events with equal t is an instant; `instant()` numbers them.
+//
+// Cost: O(1) per task event and no allocation once rows are pooled; memory follows live jobs (a
+// partition costs 24 bytes until its job has ended, an ended job about 48).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/support/events.hpp"
+#include "properties/monitor.hpp"
+#include "properties/rows.hpp"
+#include "properties/rules.hpp"
+#include "properties/slot_book.hpp"
+
+namespace rehearse::properties {
+
+struct GroupRef {
+  Index job = no_index;
+  Index group = no_index;
+};
+
+class Track {
+ public:
+  void begin(const model::NameTable& names) { names_ = &names; }
+
+  // ---- for MonitorSet: one event is resolve, monitors, apply ----
+
+  // Moves the clock; true when an instant with something to judge is over: then monitors are
+  // asked and close_instant() follows before the event is resolved.
+  [[nodiscard]] bool opens_new_instant(model::Instant t) {
+    return t != now_ && something_changed_;
+  }
+  void close_instant();
+  void set_time(model::Instant t);
+  const Seen& resolve(const model::Event& event);
+  void apply(const model::Event& event);
+
+  // ---- for monitors: the journal up to, not including, the event at hand ----
+
+  [[nodiscard]] const Rules& rules() const { return rules_; }
+  [[nodiscard]] const SlotBook& slots() const { return slots_; }
+  [[nodiscard]] model::Instant now() const { return now_; }
+  [[nodiscard]] std::uint64_t instant() const { return instant_; }
+  [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
+  [[nodiscard]] const std::vector<Job>& jobs() const { return jobs_; }
+  [[nodiscard]] std::int64_t live_jobs() const { return live_jobs_; }
+  [[nodiscard]] std::int64_t live_tasks() const { return live_tasks_; }
+  [[nodiscard]] std::int64_t launches() const { return launches_; }
+  [[nodiscard]] std::int64_t ordered_kills() const { return ordered_kills_; }
+  // By profile: slots of admitted groups whose tasks have not started.
+  [[nodiscard]] const std::vector<std::int64_t>& owed() const { return owed_; }
+  [[nodiscard]] bool anything_owed() const { return owed_total_ > 0; }
+
+  // What changed in this instant.
+  [[nodiscard]] const std::vector<GroupRef>& touched_groups() const { return touched_groups_; }
+  [[nodiscard]] const std::vector<Index>& started_jobs() const { return started_jobs_; }
+  [[nodiscard]] const std::vector<Index>& ended_jobs() const { return ended_jobs_; }
+  [[nodiscard]] const std::vector<Index>& lost_executors() const { return lost_executors_; }
+  [[nodiscard]] const Group& group(GroupRef ref) const {
+    return jobs_[ref.job].body->groups[ref.group];
+  }
+  [[nodiscard]] const Job& job(Index index) const { return jobs_[index]; }
+  [[nodiscard]] Index latest_job(model::NameId request) const;
+
+  // INPUTS_READY: the name of a regular input of the stage that is not in place; empty = all are.
+  [[nodiscard]] std::string missing_input(const Seen& seen) const;
+
+  // ---- texts for details ----
+  [[nodiscard]] std::string text(model::NameId name) const;
+  [[nodiscard]] std::string name(const Job& job) const { return text(job.name); }
+  [[nodiscard]] std::string name(const Job& job, const Stage& stage) const;
+  [[nodiscard]] std::string name(const Job& job, const Group& group) const;
+  [[nodiscard]] std::string name(const model::TaskRef& task) const;  // job/stage/partition
+  [[nodiscard]] std::string name(const model::StageRef& stage) const;
+  [[nodiscard]] std::string profile_text(Index profile) const;
+
+ private:
+  // As Seen, writable.
+  struct Target {
+    Job* job = nullptr;
+    Stage* stage = nullptr;
+    Group* group = nullptr;
+    Executor* executor = nullptr;
+    Partition* partition = nullptr;
+    Index task = no_index;
+  };
+
+  [[nodiscard]] Index find_job(model::NameId name) const;
+  [[nodiscard]] static Index find_stage(const JobBody& body, model::NameId name);
+  void resolve_job(model::NameId name);
+  void resolve_stage(model::NameId job, model::NameId stage);
+  void resolve_executor(model::NameId name);
+  void resolve_task(const model::TaskRef& task);
+  void resolve_live(const model::TaskRef& task);
+  void resolve_group(model::NameId job, model::NameId stage);
+  template <class Body>
+  void resolve_other(const Body& body);
+
+  // One per kind; track_lifecycle.cpp and track_tasks.cpp.
+  void apply_one(const model::RunStart& event);
+  void apply_one(const model::ExecutorAdded& event);
+  void apply_one(const model::ExecutorLost& event);
+  void apply_one(const model::ExecutorHeld& event);
+  void apply_one(const model::ExecutorReleased& event);
+  void apply_one(const model::JobSubmitted& event);
+  void apply_one(const model::JobRejected& event);
+  void apply_one(const model::JobStarted& event);
+  void apply_one(const model::JobEnd& event);
+  void apply_one(const model::GroupFormed& event);
+  void apply_one(const model::GroupQueued& event);
+  void apply_one(const model::GroupAdmitted& event);
+  void apply_one(const model::GroupCommitted& event);
+  void apply_one(const model::GroupFailed& event);
+  void apply_one(const model::GroupCancelled& event);
+  void apply_one(const model::EdgesChanged& event);
+  void apply_one(const model::StageSubmitted& event);
+  void apply_one(const model::StageCompleted& event);
+  void apply_one(const model::TaskStart& event);
+  void apply_one(const model::TaskEnd& event);
+  void apply_one(const model::SlotReturned& event);
+  void apply_one(const model::OutputsRegistered& event);
+  void apply_one(const model::OutputsLost& event);
+  void apply_one(const model::OutputCommitted& event);
+  void apply_one(const model::Reservation& event);
+
+  void end_job(JobState state);
+  void close_group(GroupState state);
+  void touch();
+  void drop_body(Job& job);
+  void succeed(const model::TaskEnd& event);
+  void end_epochs();
+  void adopt_stage(const model::StageSubmitted& event);
+
+  const model::NameTable* names_ = nullptr;
+  Rules rules_;
+  SlotBook slots_;
+  std::vector<Job> jobs_;
+  std::vector<Index> job_of_name_;      // by NameId
+  std::vector<Index> latest_of_name_;   // by NameId of the first submission: its latest #n
+  std::vector<Task> tasks_;             // pool
+  std::vector<Index> free_tasks_;
+  std::vector<std::int64_t> owed_;
+  std::int64_t owed_total_ = 0;
+  std::int64_t live_jobs_ = 0, live_tasks_ = 0, launches_ = 0, ordered_kills_ = 0;
+
+  model::Instant now_ = 0;
+  std::uint64_t instant_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t outputs_gone_at_ = 0;   // sequence of the last loss that took outputs along
+  bool something_changed_ = false;
+  bool fetch_failed_ = false;           // in this instant
+  std::vector<GroupRef> touched_groups_;
+  std::vector<Index> started_jobs_, ended_jobs_, lost_executors_;
+  std::vector<std::pair<Index, std::uint64_t>> struck_executors_;  // of outputs_lost, sequence
+
+  Seen seen_;
+  Target target_;
+  // The last stage that was named: events of one stage come in runs.
+  model::NameId last_job_name_, last_stage_name_;
+  Index last_job_ = no_index, last_stage_ = no_index;
+};
+
+}  // namespace rehearse::properties

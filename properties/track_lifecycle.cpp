@@ -1,0 +1,394 @@
+// What events 1 to 18 change: executors, jobs, groups, stages.
+// registry: none (derived journal state, used by all monitors)
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+#include "properties/track.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+void put(std::vector<Index>& by_name, model::NameId name, Index value) {
+  if (!name.valid()) {
+    return;
+  }
+  if (name.index() >= by_name.size()) {
+    by_name.resize(name.index() + 1, no_index);
+  }
+  by_name[name.index()] = value;
+}
+
+void sort_by_name(JobBody& body) {
+  std::sort(body.by_name.begin(), body.by_name.end(),
+            [&](Index a, Index b) { return body.stages[a].name < body.stages[b].name; });
+}
+
+// Members in topological order over the edges inside the group, smallest file index first (C4).
+std::vector<Index> topological_order(const JobBody& body, const std::vector<Index>& members) {
+  std::vector<Index> waiting_for(members.size(), 0);
+  const auto place = [&](Index stage) {
+    const auto at = std::lower_bound(members.begin(), members.end(), stage);
+    return at != members.end() && *at == stage ? static_cast<std::size_t>(at - members.begin())
+                                               : members.size();
+  };
+  std::vector<std::vector<std::size_t>> readers(members.size());
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const Stage& stage = body.stages[members[m]];
+    for (Index i = stage.in_first; i < stage.in_first + stage.in_count; ++i) {
+      if (const std::size_t from = place(body.edges_in[i].from); from < members.size()) {
+        readers[from].push_back(m);
+        ++waiting_for[m];
+      }
+    }
+  }
+  std::vector<std::size_t> ready;  // a heap with the smallest on top
+  for (std::size_t m = members.size(); m-- > 0;) {
+    if (waiting_for[m] == 0) {
+      ready.push_back(m);
+    }
+  }
+  std::make_heap(ready.begin(), ready.end(), std::greater<>{});
+  std::vector<Index> order;
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), std::greater<>{});
+    const std::size_t m = ready.back();
+    ready.pop_back();
+    order.push_back(members[m]);
+    for (const std::size_t reader : readers[m]) {
+      if (--waiting_for[reader] == 0) {
+        ready.push_back(reader);
+        std::push_heap(ready.begin(), ready.end(), std::greater<>{});
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+// ---- the run and its executors ----
+
+void Track::apply_one(const model::RunStart& event) {
+  rules_ = rules_of(event, *names_);
+  slots_.start(event);
+  owed_.assign(slots_.profiles(), 0);
+}
+
+void Track::apply_one(const model::ExecutorAdded& event) { slots_.add(event); }
+
+void Track::apply_one(const model::ExecutorLost& event) {
+  const Index lost = seen_.executor_index;
+  const bool whole_host = event.cause == model::LossCause::host;
+  const bool gone = whole_host || !rules_.config.outputs_survive_executor;
+  for (const HeldSlot& slot : target_.executor->held_slots) {
+    --jobs_[slot.job].held_slots;
+  }
+  slots_.lose(lost, gone);
+  target_.executor->epoch_ended_at = sequence_;
+  if (gone) {
+    outputs_gone_at_ = sequence_;
+  }
+  if (whole_host && rules_.config.outputs_survive_executor) {
+    for (std::size_t e = 0; e < slots_.executors(); ++e) {
+      Executor& other = slots_.executor(static_cast<Index>(e));
+      other.outputs_gone =
+          other.outputs_gone || (!other.live && other.host == target_.executor->host);
+    }
+  }
+  lost_executors_.push_back(lost);
+  something_changed_ = true;
+}
+
+void Track::apply_one(const model::ExecutorHeld& event) {
+  slots_.set_held(seen_.executor_index, true, event.cause == model::HoldCause::decommission);
+}
+
+void Track::apply_one(const model::ExecutorReleased& /*event*/) {
+  slots_.set_held(seen_.executor_index, target_.executor->decommissioned, false);
+}
+
+// ---- jobs ----
+
+void Track::apply_one(const model::JobSubmitted& event) {
+  if (target_.job != nullptr) {
+    return;  // a name that is taken
+  }
+  const Index index = static_cast<Index>(jobs_.size());
+  Job& job = jobs_.emplace_back();
+  job.name = event.job;
+  job.body = std::make_unique<JobBody>();
+  put(job_of_name_, event.job, index);
+  const std::string_view name = names_->text(event.job);
+  if (const std::size_t hash = name.find('#'); hash != std::string_view::npos) {
+    put(latest_of_name_, names_->find(name.substr(0, hash)), index);
+  }
+  JobBody& body = *job.body;
+  for (const model::StageItem& item : event.stages) {
+    Stage& stage = body.stages.emplace_back();
+    stage.name = item.name;
+    stage.tasks = item.tasks;
+    stage.profile = slots_.find_profile(item.profile);
+    stage.barrier = item.barrier;
+    stage.commits = item.commits;
+  }
+  body.by_name.resize(body.stages.size());
+  std::iota(body.by_name.begin(), body.by_name.end(), Index{0});
+  sort_by_name(body);
+  for (const model::EdgeItem& item : event.edges) {
+    const Index to = find_stage(body, item.to);
+    const Index from = find_stage(body, item.from);
+    if (to == no_index) {
+      continue;
+    }
+    if (from != no_index) {
+      body.edges_in.push_back({from, to, item.kind, item.kind});
+      body.stages[from].sink = false;
+      continue;
+    }
+    const std::string_view path = names_->text(item.from);
+    if (const std::size_t slash = path.find('/'); slash != std::string_view::npos) {
+      std::string copy(path);
+      copy[slash] = '.';
+      body.foreign.push_back({names_->find(path.substr(0, slash)),
+                              names_->find(path.substr(slash + 1)), names_->find(copy), to});
+    }
+  }
+  std::stable_sort(body.edges_in.begin(), body.edges_in.end(),
+                   [](const Edge& a, const Edge& b) { return a.to < b.to; });
+  for (std::size_t i = 0; i < body.edges_in.size(); ++i) {
+    Stage& reader = body.stages[body.edges_in[i].to];
+    reader.in_first = reader.in_count == 0 ? static_cast<Index>(i) : reader.in_first;
+    ++reader.in_count;
+  }
+}
+
+void Track::end_job(JobState state) {
+  live_jobs_ -= target_.job->state == JobState::started ? 1 : 0;
+  target_.job->state = state;
+  target_.job->ended_at = now_;
+  ended_jobs_.push_back(seen_.job_index);
+  something_changed_ = true;
+}
+
+void Track::apply_one(const model::JobRejected& /*event*/) {
+  if (!target_.job->ended()) {
+    end_job(JobState::rejected);
+  }
+}
+
+void Track::apply_one(const model::JobStarted& /*event*/) {
+  if (target_.job->state == JobState::submitted) {
+    target_.job->state = JobState::started;
+    ++live_jobs_;
+    started_jobs_.push_back(seen_.job_index);
+    something_changed_ = true;
+  }
+}
+
+void Track::apply_one(const model::JobEnd& event) {
+  if (!target_.job->ended()) {
+    end_job(event.outcome == model::JobOutcome::succeeded ? JobState::succeeded
+            : event.outcome == model::JobOutcome::failed  ? JobState::failed
+                                                          : JobState::cancelled);
+  }
+}
+
+void Track::drop_body(Job& job) {
+  if (job.body == nullptr) {
+    return;
+  }
+  if (job.live_tasks > 0) {
+    for (Stage& stage : job.body->stages) {
+      for (Partition& partition : stage.partitions) {
+        for (Index at = partition.live; at != no_index; at = tasks_[at].next) {
+          --slots_.executor(tasks_[at].executor).live_tasks;
+          --live_tasks_;
+          free_tasks_.push_back(at);
+        }
+      }
+    }
+    job.live_tasks = 0;
+  }
+  for (const Group& group : job.body->groups) {
+    for (std::size_t p = 0; p < group.owed.size(); ++p) {
+      owed_[p] -= group.owed[p];
+      owed_total_ -= group.owed[p];
+    }
+  }
+  job.body.reset();
+}
+
+// ---- groups ----
+
+void Track::touch() {
+  if (target_.group->touched_in != instant_) {
+    target_.group->touched_in = instant_;
+    touched_groups_.push_back({seen_.job_index, target_.stage->group});
+    something_changed_ = true;
+  }
+}
+
+void Track::apply_one(const model::GroupFormed& event) {
+  JobBody& body = *target_.job->body;
+  if (target_.stage->group != no_index) {
+    return;
+  }
+  const auto index = static_cast<Index>(body.groups.size());
+  Group& group = body.groups.emplace_back();
+  for (const model::NameId name : event.stages) {
+    group.members.push_back(find_stage(body, name));
+  }
+  std::sort(group.members.begin(), group.members.end());
+  group.members.erase(std::unique(group.members.begin(), group.members.end()),
+                      group.members.end());
+  group.demand.assign(slots_.profiles(), 0);
+  group.owed.assign(slots_.profiles(), 0);
+  for (const Index member : group.members) {
+    Stage& stage = body.stages[member];
+    stage.group = index;
+    if (stage.profile != no_index) {
+      group.demand[stage.profile] += stage.tasks;
+    }
+  }
+  group.first = static_cast<Index>(target_.stage - body.stages.data());
+  target_.stage->group = index;
+  group.topological = topological_order(body, group.members);
+  target_.group = &group;
+  touch();
+}
+
+void Track::apply_one(const model::GroupQueued& /*event*/) {
+  target_.group->state = GroupState::queued;
+  touch();
+}
+
+void Track::apply_one(const model::GroupAdmitted& event) {
+  Group& group = *target_.group;
+  close_group(GroupState::admitted);
+  group.closed_in = no_time_slot;
+  group.admitted_in = instant_;
+  group.attempt = event.group.attempt.value_or(group.attempt + 1);
+  group.tasks = group.started = group.running = 0;
+  group.submitted = 0;
+  group.all_ran = false;
+  for (const model::ProfileCount& item : event.slots) {
+    if (const Index p = slots_.find_profile(item.profile); p != no_index) {
+      group.owed[p] += item.n;
+      owed_[p] += item.n;
+      owed_total_ += item.n;
+    }
+  }
+}
+
+// Ends what the group had: nothing is owed to it any more.
+void Track::close_group(GroupState state) {
+  Group& group = *target_.group;
+  group.state = state;
+  group.closed_in = instant_;
+  for (std::size_t p = 0; p < group.owed.size(); ++p) {
+    owed_[p] -= group.owed[p];
+    owed_total_ -= group.owed[p];
+    group.owed[p] = 0;
+  }
+  touch();
+}
+
+void Track::apply_one(const model::GroupCommitted& /*event*/) {
+  close_group(GroupState::committed);
+}
+
+void Track::apply_one(const model::GroupFailed& /*event*/) { close_group(GroupState::failed); }
+
+void Track::apply_one(const model::GroupCancelled& /*event*/) {
+  close_group(GroupState::cancelled);
+}
+
+void Track::apply_one(const model::EdgesChanged& event) {
+  JobBody& body = *target_.job->body;
+  close_group(GroupState::dissolved);
+  for (const model::EdgeItem& item : event.edges) {
+    const Index from = find_stage(body, item.from);
+    const Index to = find_stage(body, item.to);
+    for (Edge& edge : body.edges_in) {
+      if (edge.from == from && edge.to == to) {
+        edge.kind = item.kind;
+      }
+    }
+  }
+  for (const Index member : target_.group->members) {
+    body.stages[member].group = no_index;
+  }
+}
+
+// ---- stages ----
+
+// A stage of a job that has ended, run again by its reader under the name job.stage.
+void Track::adopt_stage(const model::StageSubmitted& event) {
+  JobBody* body = target_.job->body.get();
+  const std::string_view name = names_->text(event.stage.stage);
+  if (body == nullptr || name.find('.') == std::string_view::npos || event.tasks < 0) {
+    return;
+  }
+  const auto index = static_cast<Index>(body->stages.size());
+  Stage& stage = body->stages.emplace_back();
+  stage.name = event.stage.stage;
+  stage.tasks = event.tasks;
+  stage.sink = false;
+  stage.profile = slots_.profiles() == 1 ? 0 : no_index;
+  body->by_name.push_back(index);
+  sort_by_name(*body);
+  for (ForeignEdge& edge : body->foreign) {
+    if (!edge.copy.valid() && edge.job.valid() && edge.stage.valid() &&
+        name == std::string(names_->text(edge.job)) + "." + text(edge.stage)) {
+      edge.copy = event.stage.stage;
+    }
+  }
+  target_.stage = &stage;
+  seen_.known = true;
+}
+
+void Track::apply_one(const model::StageSubmitted& event) {
+  Stage& stage = *target_.stage;
+  stage.attempt = event.stage.attempt.value_or(stage.attempt + 1);
+  stage.state = AttemptState::open;
+  stage.submitted = event.tasks;
+  stage.submitted_in = instant_;
+  stage.subset = event.partitions.value_or(model::Ranges{});
+  if (stage.partitions.empty() && stage.tasks > 0) {
+    stage.partitions.resize(static_cast<std::size_t>(stage.tasks));
+  }
+  Group* group = target_.group;
+  if (group == nullptr) {
+    return;
+  }
+  touch();
+  if (group->attempt == stage.attempt && group->state == GroupState::admitted) {
+    ++group->submitted;
+    group->tasks += event.tasks;
+  }
+  if (group->gang_of_several() && rules_.commits_as_group()) {
+    for (Partition& partition : stage.partitions) {
+      partition.done = false;  // X10: the group runs again as a whole
+    }
+    stage.done = 0;
+  }
+}
+
+void Track::apply_one(const model::StageCompleted& event) {
+  Stage& stage = *target_.stage;
+  if (stage.state != AttemptState::open ||
+      event.stage.attempt.value_or(stage.attempt) != stage.attempt) {
+    return;
+  }
+  stage.state = event.status == model::StageStatus::success  ? AttemptState::succeeded
+                : event.status == model::StageStatus::failed ? AttemptState::failed
+                                                             : AttemptState::cancelled;
+  stage.closed_in = instant_;
+  if (target_.group != nullptr) {
+    touch();
+  }
+}
+
+}  // namespace rehearse::properties

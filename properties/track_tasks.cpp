@@ -1,0 +1,200 @@
+// What events 19 to 36 change: running tasks, slots, outputs, reservations.
+// registry: none (derived journal state, used by all monitors)
+#include <algorithm>
+
+#include "properties/track.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+// A kill that the scheduler ordered, as opposed to one that came from outside.
+bool ordered_kill(const model::TaskEnd& event) {
+  return event.status == model::TaskStatus::killed &&
+         event.reason != model::TaskReason::external;
+}
+
+}  // namespace
+
+void Track::apply_one(const model::TaskStart& event) {
+  Index row = no_index;
+  if (free_tasks_.empty()) {
+    row = static_cast<Index>(tasks_.size());
+    tasks_.emplace_back();
+  } else {
+    row = free_tasks_.back();
+    free_tasks_.pop_back();
+  }
+  Partition& partition = *target_.partition;
+  tasks_[row] = {.job = seen_.job_index,
+                 .stage = static_cast<Index>(target_.stage - target_.job->body->stages.data()),
+                 .executor = seen_.executor_index,
+                 .next = partition.live,
+                 .attempt = event.task.attempt,
+                 .partition = event.task.partition,
+                 .try_number = event.task.try_number,
+                 .speculative = event.speculative,
+                 .started_at = sequence_};
+  partition.live = row;
+  partition.attempt = event.task.attempt;
+  partition.try_number = event.task.try_number;
+  ++launches_;
+  ++live_tasks_;
+  ++target_.job->live_tasks;
+  ++target_.executor->live_tasks;
+  slots_.take(seen_.executor_index, target_.stage->profile);
+  Group* group = target_.group;
+  if (group == nullptr || group->attempt != event.task.attempt) {
+    return;
+  }
+  ++group->started;
+  ++group->running;
+  group->all_ran = group->all_ran || (group->running >= group->tasks &&
+                                      group->submitted == group->members.size());
+  const Index profile = target_.stage->profile;
+  if (profile != no_index && group->owed[profile] > 0) {
+    --group->owed[profile];
+    --owed_[profile];
+    --owed_total_;
+  }
+  touch();
+}
+
+void Track::apply_one(const model::TaskEnd& event) {
+  const Index row = target_.task;
+  Index* link = &target_.partition->live;
+  while (*link != row) {
+    link = &tasks_[*link].next;
+  }
+  *link = tasks_[row].next;
+  free_tasks_.push_back(row);
+  --live_tasks_;
+  --target_.job->live_tasks;
+  --target_.executor->live_tasks;
+  ordered_kills_ += ordered_kill(event) ? 1 : 0;
+  const Index profile = target_.stage->profile;
+  if (!event.slot) {
+    slots_.give_back(seen_.executor_index, profile, 1);
+    target_.job->slots_returned_in = instant_;
+  } else if (target_.executor->live) {
+    slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
+    ++target_.job->held_slots;
+  }
+  if (Group* group = target_.group; group != nullptr && group->attempt == event.task.attempt) {
+    --group->running;
+    if (event.status != model::TaskStatus::success) {
+      if (event.reason == model::TaskReason::group_failed) {
+        group->task_killed_in = instant_;
+      } else if (!ordered_kill(event)) {
+        const bool counts = rules_.config.failure.member == model::MemberFailure::any ||
+                            (event.status == model::TaskStatus::failed &&
+                             event.reason != model::TaskReason::commit_denied);
+        group->task_failed_in = counts ? instant_ : group->task_failed_in;
+      }
+      touch();
+    }
+  }
+  if (event.status == model::TaskStatus::success && event.counted.value_or(true)) {
+    succeed(event);
+  } else if (event.reason == model::TaskReason::fetch_failed) {
+    fetch_failed_ = true;
+    something_changed_ = true;
+  }
+}
+
+// A success that counts ticks its partition off; outside groups that commit it also registers the
+// output (C4).
+void Track::succeed(const model::TaskEnd& event) {
+  const Group* group = target_.group;
+  const bool member = group != nullptr && group->gang_of_several();
+  if (member && event.task.attempt != group->attempt) {
+    return;
+  }
+  Partition& partition = *target_.partition;
+  partition.executor = seen_.executor_index;
+  if (!partition.done) {
+    partition.done = true;
+    ++target_.stage->done;
+  }
+  if (!partition.output && !(member && rules_.commits_as_group())) {
+    partition.output = true;
+    ++target_.stage->outputs;
+  }
+}
+
+void Track::apply_one(const model::SlotReturned& event) {
+  const Index profile = slots_.find_profile(event.profile);
+  for (std::int64_t i = 0; i < event.count; ++i) {
+    if (slots_.unhold_slot(seen_.executor_index, {seen_.job_index, profile})) {
+      --target_.job->held_slots;
+    }
+  }
+  if (target_.executor->live) {
+    slots_.give_back(seen_.executor_index, profile, event.count);
+  }
+}
+
+void Track::apply_one(const model::OutputsRegistered& /*event*/) {
+  for (Partition& partition : target_.stage->partitions) {
+    partition.output = true;
+  }
+  target_.stage->outputs = target_.stage->tasks;
+  if (target_.group != nullptr) {
+    target_.group->registered_in = instant_;
+    touch();
+  }
+}
+
+void Track::apply_one(const model::OutputsLost& event) {
+  struck_executors_.emplace_back(seen_.executor_index, sequence_);
+  something_changed_ = true;
+  if (target_.stage == nullptr) {
+    return;  // of a job that has ended
+  }
+  Stage& stage = *target_.stage;
+  target_.job->body->outputs_lost_at = sequence_;
+  const auto size = static_cast<std::int64_t>(stage.partitions.size());
+  for (const model::Range& range : event.partitions) {
+    for (std::int64_t p = std::max(range.first, 0); p <= range.last && p < size; ++p) {
+      Partition& partition = stage.partitions[static_cast<std::size_t>(p)];
+      if (partition.executor != seen_.executor_index) {
+        continue;
+      }
+      stage.outputs -= partition.output ? 1 : 0;
+      stage.done -= partition.done ? 1 : 0;
+      partition.output = partition.done = false;
+    }
+  }
+}
+
+// X9: a fetch failure ends the epoch of the executor it names. No line names it; it is certain when
+// all outputs struck off in the instant were on one executor.
+void Track::end_epochs() {
+  if (fetch_failed_ && !struck_executors_.empty()) {
+    const auto [executor, sequence] = struck_executors_.front();
+    const bool one = std::all_of(struck_executors_.begin(), struck_executors_.end(),
+                                 [&](const auto& item) { return item.first == executor; });
+    if (one) {
+      slots_.executor(executor).epoch_ended_at = sequence;
+    }
+  }
+  struck_executors_.clear();
+  fetch_failed_ = false;
+}
+
+void Track::apply_one(const model::OutputCommitted& event) {
+  Stage& stage = *target_.stage;
+  if (stage.commit_attempt.empty()) {
+    stage.commit_attempt.assign(stage.partitions.size(), -1);
+  }
+  stage.commit_attempt[static_cast<std::size_t>(event.task.partition)] = event.task.attempt;
+  something_changed_ = true;
+}
+
+void Track::apply_one(const model::Reservation& event) {
+  target_.group->reserved += event.delta;
+  slots_.reserve(seen_.executor_index, slots_.find_profile(event.profile), event.delta);
+  touch();
+}
+
+}  // namespace rehearse::properties

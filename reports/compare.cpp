@@ -1,0 +1,140 @@
+// registry: none (the comparison as data)
+#include "reports/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/support/check.hpp"
+
+namespace rehearse::reports {
+namespace {
+
+void add(Totals& sum, const Totals& part) {
+  sum.jobs += part.jobs;
+  sum.requests += part.requests;
+  sum.stages += part.stages;
+  sum.tasks += part.tasks;
+  sum.events += part.events;
+  for (std::size_t use = 0; use < slot_uses; ++use) {
+    sum.slot_use[use] += part.slot_use[use];
+  }
+  sum.slot_time += part.slot_time;
+  sum.rejected += part.rejected;
+  sum.failed += part.failed;
+  sum.cancelled += part.cancelled;
+  sum.unfinished += part.unfinished;
+}
+
+void add(Configuration& sum, const RunMetrics& run) {
+  add(sum.totals, run.totals);
+  sum.makespan_ns += run.makespan_ns;
+  sum.work += run.work;
+  sum.work_in_groups += run.work_in_groups;
+  sum.pipelined_edges += run.pipelined_edges;
+  sum.slots_max = std::max(sum.slots_max, run.slots_max);
+  sum.gangs.admitted += run.gangs.admitted;
+  sum.gangs.waited += run.gangs.waited;
+  sum.gangs.wait_ns_max = std::max(sum.gangs.wait_ns_max, run.gangs.wait_ns_max);
+  sum.gangs.wait_ns_sum += run.gangs.wait_ns_sum;
+}
+
+// Dists are over requests that succeeded: others have no latency, and a number over another set
+// beside it would be read as one over the same.
+void measure(Configuration& configuration) {
+  std::vector<std::int64_t> latency;
+  std::vector<std::int64_t> queued;
+  std::vector<std::int64_t> first_row;
+  for (const RequestMetrics& request : configuration.requests) {
+    configuration.rejected += request.outcome == Outcome::rejected ? 1 : 0;
+    configuration.failed += request.outcome == Outcome::failed ? 1 : 0;
+    configuration.cancelled += request.outcome == Outcome::cancelled ? 1 : 0;
+    configuration.unfinished += request.outcome == Outcome::unfinished ? 1 : 0;
+    if (request.outcome != Outcome::succeeded) {
+      continue;
+    }
+    latency.push_back(request.latency_ns().value_or(0));
+    if (const auto value = request.queued_ns()) {
+      queued.push_back(*value);
+    }
+    if (request.first_row_ns) {
+      first_row.push_back(*request.first_row_ns);
+    }
+  }
+  const std::int64_t censored = configuration.unfinished;
+  configuration.latency = distribution(std::move(latency), censored);
+  configuration.queued = distribution(std::move(queued), censored);
+  if (!first_row.empty()) {
+    configuration.first_row = distribution(std::move(first_row), censored);
+  }
+}
+
+// "logs/q72.zstd" -> "q72.zstd": what names an input in a table.
+std::string short_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+Configuration gather(ConfigurationRuns&& given, const std::vector<Input>& inputs) {
+  RH_CHECK(!given.runs.empty());
+  Configuration result;
+  result.name = std::move(given.name);
+  result.cluster = std::move(given.cluster);
+  result.journal_hash = given.journal_hash;
+  result.violations = std::move(given.violations);
+  for (std::size_t i = 0; i < given.runs.size(); ++i) {
+    const RunMetrics& run = given.runs[i];
+    add(result, run);
+    for (RequestMetrics request : run.requests) {
+      if (given.runs.size() > 1) {
+        const std::string input =
+            i < inputs.size() ? short_name(inputs[i].path) : fmt::format("{}", i + 1);
+        request.name = fmt::format("{}: {}", input, request.name);
+      }
+      result.requests.push_back(std::move(request));
+    }
+  }
+  result.runs = std::move(given.runs);
+  measure(result);
+  return result;
+}
+
+}  // namespace
+
+std::string Finding::text() const {
+  std::string all = headline;
+  for (const std::string& detail : details) {
+    all += ' ';
+    all += detail;
+  }
+  return all;
+}
+
+Comparison compare(std::vector<ConfigurationRuns> configurations,
+                   const std::vector<Input>& inputs, const CompareOptions& options) {
+  RH_CHECK(!configurations.empty());
+  Comparison result;
+  result.min_effect_ppm = options.min_effect_ppm;
+  result.assumptions = options.assumptions;
+  result.warnings = options.warnings;
+  for (ConfigurationRuns& runs : configurations) {
+    RH_CHECK(result.configurations.empty() ||
+             runs.runs.size() == result.configurations.front().runs.size());
+    result.configurations.push_back(gather(std::move(runs), inputs));
+  }
+  const Configuration& base = result.configurations.front();
+  result.baseline = base.name;
+  for (std::size_t i = 1; i < result.configurations.size(); ++i) {
+    const Configuration& other = result.configurations[i];
+    result.paired.push_back(pair_requests(other.name, base.requests, other.requests,
+                                          options.min_effect_ppm));
+  }
+  for (const FailRule& rule : options.fail_if) {
+    result.fail_if.push_back(judge(rule, result.configurations));
+  }
+  result.finding = find(result, inputs);
+  return result;
+}
+
+}  // namespace rehearse::reports

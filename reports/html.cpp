@@ -1,0 +1,498 @@
+// registry: html
+//
+// A comparison as one page: no script, nothing loaded, the same bytes for the same comparison. The
+// finding first, then the numbers and charts behind it, then what was read, assumed and meant.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/charts.hpp"
+#include "reports/numbers.hpp"
+#include "reports/page_style.hpp"
+#include "reports/svg.hpp"
+#include "reports/writer.hpp"
+
+namespace rehearse::reports {
+namespace {
+
+// Rows of one table before the rest is only counted.
+constexpr std::size_t rows_max = 200;
+constexpr std::size_t timelines_max = 6;
+
+std::string file_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+// Good and bad news by words first; the colour only repeats them.
+std::string change_cell(Wide before, Wide after, std::int64_t min_effect_ppm) {
+  const std::string text = change_text(before, after);
+  const Wide distance = after > before ? after - before : before - after;
+  const bool big = distance * 1'000'000 >= std::min(before, after) * min_effect_ppm;
+  const std::string_view style = !big || before == after ? "n"
+                                 : after < before        ? "n good"
+                                                         : "n bad";
+  return fmt::format("<td class=\"{}\">{}</td>", style, text);
+}
+
+class Page {
+ public:
+  explicit Page(const CompareDocument& document)
+      : document_(document), comparison_(document.comparison) {}
+
+  std::string write() {
+    head();
+    finding();
+    key_numbers();
+    latency();
+    changes();
+    prices();
+    timelines();
+    losers();
+    marking();
+    assumptions();
+    warnings();
+    meanings();
+    out_ += fmt::format(
+        "<footer><p>rehearse {}. Journal of the baseline {}.</p></footer>\n</body>\n</html>\n",
+        escaped(document_.envelope.version),
+        hash_text(comparison_.configurations.front().journal_hash));
+    return std::move(out_);
+  }
+
+ private:
+  void add(std::string_view text) { out_ += text; }
+  void paragraph(std::string_view text, std::string_view style = {}) {
+    out_ += style.empty() ? fmt::format("<p>{}</p>\n", escaped(text))
+                          : fmt::format("<p class=\"{}\">{}</p>\n", style, escaped(text));
+  }
+  void heading(std::string_view text) { out_ += fmt::format("<h2>{}</h2>\n", escaped(text)); }
+  void figure(const Chart& chart, std::string_view caption) {
+    if (chart.svg.empty()) {
+      return;
+    }
+    out_ += fmt::format("<figure>\n{}<figcaption>{}{}{}</figcaption>\n</figure>\n", chart.svg,
+                        escaped(caption), chart.left_out.empty() ? "" : " ",
+                        escaped(chart.left_out));
+  }
+  void more(std::size_t all, std::string_view noun) {
+    if (all > rows_max) {
+      paragraph(fmt::format("{} more {} are not listed.", all - rows_max, noun), "note");
+    }
+  }
+
+  void head();
+  void finding();
+  void key_numbers();
+  void table_head(std::string_view corner, bool change);
+  void duration_row(std::string_view name, const std::vector<std::optional<std::int64_t>>& values);
+  void dist_rows(std::string_view name, const std::vector<const Dist*>& dists);
+  void count_rows();
+  void latency();
+  void changes();
+  void prices();
+  void swatches();
+  void timelines();
+  void losers();
+  void marking();
+  void assumptions();
+  void warnings();
+  void meanings();
+
+  const CompareDocument& document_;
+  const Comparison& comparison_;
+  std::string out_;
+};
+
+void Page::head() {
+  std::vector<std::string> names;
+  for (const Configuration& configuration : comparison_.configurations) {
+    names.push_back(configuration.name);
+  }
+  std::vector<std::string> inputs;
+  for (const Input& input : document_.envelope.inputs) {
+    inputs.push_back(file_name(input.path));
+  }
+  const std::string title = fmt::format("{}", fmt::join(names, " / "));
+  out_ += fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">\n<title>{} - rehearse compare</title>\n<style>{}</style>\n</head>\n"
+      "<body>\n{}<p class=\"kicker\">Comparison of {} over {}{}</p>\n",
+      escaped(title), page_style(), page_patterns(), escaped(fmt::format("{}", fmt::join(names, ", "))),
+      escaped(inputs.empty() ? "one input" : fmt::format("{}", fmt::join(inputs, ", "))),
+      document_.envelope.complete ? "" : " - incomplete");
+}
+
+void Page::finding() {
+  const Finding& found = comparison_.finding;
+  out_ += fmt::format("<h1>{}</h1>\n<div class=\"details\">\n", escaped(found.headline));
+  for (const std::string& detail : found.details) {
+    paragraph(detail);
+  }
+  add("</div>\n");
+  if (!document_.envelope.complete) {
+    paragraph("This comparison was interrupted: it holds only what was finished.", "alarm");
+  }
+  for (const FailResult& result : comparison_.fail_if) {
+    paragraph(fmt::format("Threshold {}: {} ({})", result.tripped ? "crossed" : "kept",
+                          result.rule, result.detail),
+              result.tripped ? "alarm" : "note");
+  }
+  for (const Configuration& configuration : comparison_.configurations) {
+    for (std::size_t i = 0; i < configuration.violations.size() && i < 5; ++i) {
+      const model::Violation& violation = configuration.violations[i];
+      paragraph(fmt::format("{} violated under {} at {} ns: {}", violation.property,
+                            configuration.name, violation.t, violation.detail),
+                "alarm");
+    }
+  }
+}
+
+void Page::table_head(std::string_view corner, bool change) {
+  out_ += fmt::format("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">{}</th>",
+                      escaped(corner));
+  for (const Configuration& configuration : comparison_.configurations) {
+    out_ += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", escaped(configuration.name));
+  }
+  add(change && comparison_.configurations.size() == 2
+          ? "<th scope=\"col\" class=\"n\">change</th></tr></thead>\n<tbody>\n"
+          : "</tr></thead>\n<tbody>\n");
+}
+
+void Page::duration_row(std::string_view name,
+                        const std::vector<std::optional<std::int64_t>>& values) {
+  out_ += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(name));
+  for (const auto& value : values) {
+    out_ += fmt::format("<td class=\"n\">{}</td>", value ? duration_text(*value) : "-");
+  }
+  if (values.size() == 2) {
+    out_ += values[0] && values[1]
+                ? change_cell(*values[0], *values[1], comparison_.min_effect_ppm)
+                : "<td class=\"n\">-</td>";
+  }
+  add("</tr>\n");
+}
+
+void Page::dist_rows(std::string_view name, const std::vector<const Dist*>& dists) {
+  std::string counts;
+  for (const Dist* dist : dists) {
+    counts += fmt::format("<td class=\"n\">n = {}{}</td>",
+                          dist == nullptr ? "0" : count_text(dist->n, true),
+                          dist != nullptr && dist->censored > 0
+                              ? fmt::format(", {} cut off", dist->censored)
+                              : "");
+  }
+  out_ += fmt::format("<tr class=\"part\"><th scope=\"row\">{}</th>{}{}</tr>\n", escaped(name),
+                      counts, dists.size() == 2 ? "<td></td>" : "");
+  const std::pair<std::string_view, std::optional<model::Duration> Dist::*> stats[] = {
+      {"p50", &Dist::p50_ns}, {"p90", &Dist::p90_ns},   {"p95", &Dist::p95_ns},
+      {"p99", &Dist::p99_ns}, {"mean", &Dist::mean_ns}, {"max", &Dist::max_ns}};
+  for (const auto& [label, member] : stats) {
+    std::vector<std::optional<std::int64_t>> values;
+    for (const Dist* dist : dists) {
+      values.push_back(dist == nullptr ? std::nullopt : dist->*member);
+    }
+    duration_row(label, values);
+  }
+}
+
+void Page::count_rows() {
+  const bool change = comparison_.configurations.size() == 2;
+  const auto row = [&](std::string_view name, auto text) {
+    out_ += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(name));
+    for (const Configuration& configuration : comparison_.configurations) {
+      out_ += fmt::format("<td class=\"n\">{}</td>", text(configuration));
+    }
+    add(change ? "<td></td></tr>\n" : "</tr>\n");
+  };
+  out_ += fmt::format("<tr class=\"part\"><th scope=\"row\">Requests</th>");
+  for (const Configuration& configuration : comparison_.configurations) {
+    out_ += fmt::format("<td class=\"n\">n = {}</td>",
+                        count_text(std::ssize(configuration.requests), true));
+  }
+  add(change ? "<td></td></tr>\n" : "</tr>\n");
+  row("succeeded", [](const Configuration& c) { return count_text(c.latency.n, true); });
+  row("rejected", [](const Configuration& c) { return count_text(c.rejected, true); });
+  row("failed", [](const Configuration& c) { return count_text(c.failed, true); });
+  row("cancelled", [](const Configuration& c) { return count_text(c.cancelled, true); });
+  row("unfinished", [](const Configuration& c) { return count_text(c.unfinished, true); });
+  row("gangs admitted (of them after waiting)", [](const Configuration& c) {
+    return fmt::format("{} ({})", count_text(c.gangs.admitted, true),
+                       count_text(c.gangs.waited, true));
+  });
+  row("longest wait of a gang for slots",
+      [](const Configuration& c) { return duration_text(c.gangs.wait_ns_max); });
+  row("utilization", [](const Configuration& c) {
+    return share_text(c.totals.use(SlotUse::busy), c.totals.slot_time);
+  });
+  row("work in groups",
+      [](const Configuration& c) { return share_text(c.work_in_groups, c.work); });
+  row("cluster", [](const Configuration& c) { return escaped(c.cluster); });
+  row("slots", [](const Configuration& c) { return count_text(c.slots_max, true); });
+}
+
+void Page::key_numbers() {
+  heading("Key numbers");
+  table_head("", true);
+  std::vector<const Dist*> latency;
+  std::vector<const Dist*> queued;
+  std::vector<const Dist*> first_row;
+  std::vector<std::optional<std::int64_t>> makespan;
+  bool rows_seen = false;
+  for (const Configuration& configuration : comparison_.configurations) {
+    latency.push_back(&configuration.latency);
+    queued.push_back(&configuration.queued);
+    first_row.push_back(configuration.first_row ? &*configuration.first_row : nullptr);
+    rows_seen = rows_seen || configuration.first_row.has_value();
+    makespan.emplace_back(configuration.makespan_ns);
+  }
+  dist_rows("Latency of requests that succeeded", latency);
+  dist_rows("Queued before the first task", queued);
+  if (rows_seen) {
+    dist_rows("First row at the client", first_row);
+  }
+  duration_row("makespan", makespan);
+  count_rows();
+  add("</tbody></table></div>\n");
+}
+
+void Page::latency() {
+  heading("Latency");
+  figure(latency_chart(comparison_),
+         "Share of all requests completed within a time. A line that ends below 100% shows "
+         "requests that were rejected, failed or cut off.");
+}
+
+void Page::changes() {
+  for (std::size_t i = 0; i < comparison_.paired.size(); ++i) {
+    const Paired& paired = comparison_.paired[i];
+    heading(fmt::format("Change per request: {} against {}", paired.name, comparison_.baseline));
+    if (paired.requests.empty()) {
+      paragraph("No request succeeded in both.");
+      continue;
+    }
+    paragraph(fmt::format(
+        "{} succeeded in both: {} faster, {} slower, {} the same within the smallest effect. "
+        "Median speedup {}, no confidence interval (one seed).",
+        plural(std::ssize(paired.requests), "request"), paired.faster, paired.slower, paired.same,
+        paired.median_pair ? speedup_text(paired.requests[*paired.median_pair].base_ns,
+                                          paired.requests[*paired.median_pair].other_ns)
+                           : "-"));
+    figure(change_chart(comparison_, i), "Sorted by change; blue is faster, orange slower.");
+  }
+}
+
+void Page::swatches() {
+  add("<ul class=\"swatches\">");
+  for (std::size_t use = 0; use < slot_uses; ++use) {
+    out_ += fmt::format("<li><svg viewBox=\"0 0 32 16\" aria-hidden=\"true\"><rect width=\"32\" "
+                        "height=\"16\" class=\"{}\"/></svg>{}</li>",
+                        use_class(static_cast<SlotUse>(use)), slot_use_names[use]);
+  }
+  add("</ul>\n");
+}
+
+void Page::prices() {
+  heading("What slot time was spent on");
+  paragraph("The three prices of gang admission are slots that are reserved, drained for a waiting "
+            "head, or held by blocked tasks. Every row is exact, and the six add up to slot time; "
+            "that is checked at every instant of the run.");
+  swatches();
+  figure(price_chart(comparison_), "Slot time by use.");
+  add("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">slot seconds</th>");
+  for (const Configuration& configuration : comparison_.configurations) {
+    out_ += fmt::format("<th scope=\"col\" class=\"n\">{}</th><th scope=\"col\" class=\"n\">share"
+                        "</th>",
+                        escaped(configuration.name));
+  }
+  add("</tr></thead>\n<tbody>\n");
+  const auto row = [&](std::string_view name, std::string_view style, auto value) {
+    out_ += fmt::format("<tr{}><th scope=\"row\">{}</th>", style, name);
+    for (const Configuration& configuration : comparison_.configurations) {
+      const Wide slot_ns = value(configuration.totals);
+      out_ += fmt::format("<td class=\"n\">{}</td><td class=\"n\">{}</td>",
+                          slot_time_text(slot_ns, true),
+                          share_text(slot_ns, configuration.totals.slot_time));
+    }
+    add("</tr>\n");
+  };
+  for (std::size_t use = 0; use < slot_uses; ++use) {
+    row(slot_use_names[use], "", [use](const Totals& totals) { return totals.slot_use[use]; });
+  }
+  row("sum of the six", " class=\"sum\"", [](const Totals& totals) {
+    Wide sum = 0;
+    for (const Wide use : totals.slot_use) {
+      sum += use;
+    }
+    return sum;
+  });
+  row("slot time", "", [](const Totals& totals) { return totals.slot_time; });
+  add("</tbody></table></div>\n");
+}
+
+void Page::timelines() {
+  heading("Over time");
+  paragraph("Slots of live executors by use above, stages below: a dotted line while a submitted "
+            "stage has no task yet, a bar from its first task to its end. Blue bars start as a "
+            "gang, grey ones do not, hatched ones failed or were cancelled.");
+  swatches();
+  model::Instant until = 0;
+  std::int64_t slots_max = 0;
+  for (const Configuration& configuration : comparison_.configurations) {
+    until = std::max(until, configuration.runs.front().end_ns);
+    slots_max = std::max(slots_max, configuration.runs.front().slots_max);
+  }
+  const std::size_t all = comparison_.configurations.size();
+  for (std::size_t i = 0; i < std::min(all, timelines_max); ++i) {
+    const Configuration& configuration = comparison_.configurations[i];
+    out_ += fmt::format("<h3>{}</h3>\n", escaped(configuration.name));
+    const std::string_view which =
+        configuration.runs.size() > 1 ? "The first input only." : "Same axes for all.";
+    figure(timeline_chart(configuration, i, until, slots_max), which);
+  }
+  if (all > timelines_max) {
+    paragraph(fmt::format("{} further configurations are not drawn.", all - timelines_max),
+              "note");
+  }
+}
+
+void Page::losers() {
+  heading("Rejected, failed, unfinished");
+  bool any = false;
+  for (const Configuration& configuration : comparison_.configurations) {
+    std::size_t all = 0;
+    for (const RequestMetrics& request : configuration.requests) {
+      if (request.outcome == Outcome::succeeded) {
+        continue;
+      }
+      if (++all == 1) {
+        out_ += fmt::format(
+            "<h3>{}</h3>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">request</th>"
+            "<th scope=\"col\">outcome</th><th scope=\"col\">code</th><th scope=\"col\" "
+            "class=\"n\">tries</th><th scope=\"col\" class=\"n\">ended</th><th scope=\"col\">"
+            "detail</th></tr></thead>\n<tbody>\n",
+            escaped(configuration.name));
+      }
+      if (all <= rows_max) {
+        out_ += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"n\">{}"
+                            "</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
+                            escaped(request.name), name_of(request.outcome),
+                            request.code ? model::name_of(*request.code) : "", request.tries,
+                            request.end_ns ? duration_text(*request.end_ns) : "-",
+                            escaped(request.detail));
+      }
+    }
+    if (all > 0) {
+      add("</tbody></table></div>\n");
+      more(all, "requests");
+      any = true;
+    }
+  }
+  if (!any) {
+    paragraph("Every request succeeded under every configuration.");
+  }
+}
+
+void Page::marking() {
+  heading("What was marked pipelined");
+  bool any = false;
+  for (const Input& input : document_.envelope.inputs) {
+    if (!input.marking) {
+      continue;
+    }
+    const Marking& marking = *input.marking;
+    if (!any) {
+      add("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">input</th><th scope=\"col\">"
+          "unit</th><th scope=\"col\" class=\"n\">candidates</th><th scope=\"col\" "
+          "class=\"n\">marked</th><th scope=\"col\">left regular, by reason</th><th scope=\"col\" "
+          "class=\"n\">work in groups</th><th scope=\"col\">narrowed</th><th scope=\"col\">widest "
+          "unit as one group</th></tr></thead>\n<tbody>\n");
+      any = true;
+    }
+    std::vector<std::string> left;
+    for (const auto& [reason, count] : marking.left) {
+      left.push_back(fmt::format("{} {}", count_text(count, true), reason));
+    }
+    out_ += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
+        "<td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td></tr>\n",
+        escaped(file_name(input.path)), escaped(marking.unit),
+        count_text(marking.candidates, true), count_text(marking.marked, true),
+        left.empty() ? "none" : escaped(fmt::format("{}", fmt::join(left, ", "))),
+        share_text(marking.work_in_groups, marking.work),
+        marking.narrowed ? fmt::format("{} tasks became {}",
+                                       count_text(marking.narrowed->tasks_before, true),
+                                       count_text(marking.narrowed->tasks_after, true))
+                         : "no",
+        marking.widest
+            ? escaped(fmt::format("{}: {}, {} slots", marking.widest->unit,
+                                  plural(marking.widest->stages, "stage"),
+                                  count_text(marking.widest->slots, true)))
+            : "-");
+  }
+  if (any) {
+    add("</tbody></table></div>\n");
+  } else {
+    paragraph("Nothing was asked to be marked: edges are as the input has them.");
+  }
+}
+
+void Page::assumptions() {
+  if (comparison_.assumptions.empty()) {
+    return;
+  }
+  heading("What was assumed");
+  add("<ul>\n");
+  for (const std::string& assumption : comparison_.assumptions) {
+    out_ += fmt::format("<li>{}</li>\n", escaped(assumption));
+  }
+  add("</ul>\n");
+}
+
+void Page::warnings() {
+  std::vector<std::string> lines = comparison_.warnings;
+  for (const Input& input : document_.envelope.inputs) {
+    for (const InputWarning& warning : input.warnings) {
+      lines.push_back(
+          warning.line
+              ? fmt::format("{}:{}: {}", file_name(input.path), *warning.line, warning.what)
+              : fmt::format("{}: {}", file_name(input.path), warning.what));
+    }
+  }
+  heading("Warnings");
+  if (lines.empty()) {
+    paragraph("None.");
+    return;
+  }
+  add("<ul>\n");
+  for (std::size_t i = 0; i < lines.size() && i < rows_max; ++i) {
+    out_ += fmt::format("<li>{}</li>\n", escaped(lines[i]));
+  }
+  add("</ul>\n");
+  more(lines.size(), "warnings");
+}
+
+void Page::meanings() {
+  heading("What the numbers mean");
+  add("<dl>\n");
+  for (const Definition& definition : definitions()) {
+    out_ += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(definition.term),
+                        escaped(definition.meaning));
+  }
+  add("</dl>\n");
+}
+
+}  // namespace
+
+model::Result<std::string> write_html(const Document& document, const WriteOptions&) {
+  const auto* comparison = std::get_if<CompareDocument>(&document);
+  if (comparison == nullptr) {
+    return std::unexpected(model::Error{.what = "only a comparison can be written as a page",
+                                        .remedy = "use --json, or the text on stdout"});
+  }
+  return Page(*comparison).write();
+}
+
+}  // namespace rehearse::reports

@@ -1,0 +1,125 @@
+// The results of the commands as data, one struct per document of the contract (cli.md, JSON
+// results). Writers turn them into text, JSON or a page; nothing here knows a format. What the
+// contract leaves out of the JSON is marked so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/expectation.hpp"
+#include "model/violation.hpp"
+#include "reports/compare.hpp"
+#include "reports/marking.hpp"
+#include "reports/metrics.hpp"
+#include "reports/replay_error.hpp"
+
+namespace rehearse::reports {
+
+struct UnitWidth {
+  std::string name;
+  std::int64_t stages = 0;
+  std::int64_t slots_as_group = 0;
+};
+
+// What is in a trace: the keys of `trace inspect`.
+struct TraceFacts {
+  std::string format;
+  std::string version;
+  std::int64_t jobs = 0;
+  std::int64_t stages = 0;
+  std::int64_t tasks = 0;
+  std::int64_t executors = 0;
+  std::int64_t unfinished = 0;
+  std::int64_t failed_tasks = 0;
+  std::int64_t aliased_stages = 0;
+  std::int64_t edges = 0;
+  std::vector<std::pair<std::string, std::int64_t>> task_ends;  // by reason, order of the caller
+  std::vector<InputWarning> warnings;
+  std::vector<UnitWidth> units;
+};
+
+// Every document begins with this.
+struct Envelope {
+  std::string command;  // "compare", "trace inspect"
+  std::string version;
+  bool complete = true;
+  std::vector<Input> inputs;
+};
+
+struct ScenarioRun {
+  std::string scenario;
+  std::string configuration;
+  std::uint64_t journal_hash = 0;
+  RunMetrics metrics;
+  std::vector<model::ExpectationResult> expectations;
+  std::vector<model::Violation> violations;
+  std::vector<std::string> faults_never_fired;  // not in the JSON
+  // By index of the job; empty when nothing was recorded.
+  std::vector<std::optional<model::Duration>> recorded_latency_ns;
+  double wall_s = 0;
+};
+
+struct RunDocument {
+  Envelope envelope;
+  std::vector<ScenarioRun> runs;
+};
+
+struct ReplayDocument {
+  Envelope envelope;
+  std::vector<ScenarioRun> runs;
+  Recorded recorded;
+};
+
+struct CompareDocument {
+  Envelope envelope;
+  Comparison comparison;
+};
+
+enum class Verdict : std::uint8_t { held, violated, not_judged };
+
+struct CheckedProperty {
+  std::string property;
+  bool promised = false;
+  Verdict verdict = Verdict::not_judged;
+};
+
+struct CheckDocument {
+  Envelope envelope;
+  std::uint64_t journal_hash = 0;
+  std::vector<CheckedProperty> properties;
+  std::vector<model::Violation> violations;
+};
+
+struct ListItem {
+  std::string name;
+  std::string what;
+  std::optional<std::string> default_value;
+  std::optional<std::string> bound;
+};
+
+struct ListDocument {
+  Envelope envelope;
+  std::vector<ListItem> items;
+};
+
+struct InspectDocument {
+  Envelope envelope;
+  std::vector<TraceFacts> facts;  // one per input, in their order
+};
+
+struct TraceWrittenDocument {  // convert, generate, anonymize
+  Envelope envelope;
+  std::string trace_id;
+  std::int64_t jobs = 0;
+  std::int64_t stages = 0;
+  std::int64_t tasks = 0;
+};
+
+using Document = std::variant<RunDocument, ReplayDocument, CompareDocument, CheckDocument,
+                              ListDocument, InspectDocument, TraceWrittenDocument>;
+
+}  // namespace rehearse::reports

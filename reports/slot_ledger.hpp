@@ -1,0 +1,115 @@
+// Who holds which slots right now, from the physical events of the journal alone. A second
+// accounting beside the scheduler's own. Leaves to others what free slots mean (slot_accounting).
+//
+// Every executor counts in slots of one profile: a bound one of its own, an unbound one of the
+// first. A task of another profile on an unbound executor counts for the slots it takes away: the
+// slots that fit without it minus those that fit beside it. An executor whose slots nothing bounds
+// counts for the slots that are held, so none of its slots is ever free.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/support/events.hpp"
+
+namespace rehearse::reports {
+
+class SlotLedger {
+ public:
+  // Free slots that are alike: on executors that serve the same profiles and have room for one
+  // more task of the same profiles. Bit min(p, 63) stands for profile p.
+  struct FreeSlots {
+    std::uint64_t serves = 0;
+    std::uint64_t fits = 0;
+    std::int64_t slots = 0;
+  };
+
+  // Reads the profiles; before the first executor.
+  void run_started(const model::RunStart& run);
+  void added(const model::ExecutorAdded& event);
+  void lost(model::NameId executor);
+  // Free slots stop being offered: for a hold until released(), for good when `draining`.
+  void held(model::NameId executor, bool draining);
+  void released(model::NameId executor);
+
+  // Index of a profile by name; the first profile for a name that the run line does not have.
+  [[nodiscard]] std::size_t profile(model::NameId name) const;
+  [[nodiscard]] std::size_t profiles() const { return tasks_.size(); }
+
+  // A task of `profile` takes, gives back, blocks on or resumes a slot. On a bound executor every
+  // task is one of the executor's own profile.
+  void start(model::NameId executor, std::size_t profile);
+  void give_back(model::NameId executor, std::size_t profile, std::int64_t count);
+  void block(model::NameId executor, std::size_t profile);
+  void unblock(model::NameId executor, std::size_t profile);
+  // Slots reserved and not launched change by `delta`.
+  void reserve(model::NameId executor, std::size_t profile, std::int64_t delta);
+
+  // Sums over live executors, held ones included.
+  [[nodiscard]] std::int64_t slots() const { return total_.slots; }
+  [[nodiscard]] std::int64_t busy() const { return total_.busy; }
+  [[nodiscard]] std::int64_t blocked() const { return total_.blocked; }
+  [[nodiscard]] std::int64_t reserved() const { return total_.reserved; }
+  // Free slots of held and draining executors.
+  [[nodiscard]] std::int64_t free_withheld() const { return total_.free_withheld; }
+  // Free slots of the others.
+  [[nodiscard]] std::span<const FreeSlots> free() const { return free_; }
+  // Tasks of a profile that fit now on live executors that are not withheld.
+  [[nodiscard]] std::int64_t room(std::size_t profile) const { return room_[profile]; }
+  // Tasks of a profile that fit on idle live executors, draining ones left out (A5, A14).
+  [[nodiscard]] std::int64_t capacity(std::size_t profile) const { return capacity_[profile]; }
+  [[nodiscard]] bool losses_seen() const { return losses_seen_; }
+
+ private:
+  struct Held {  // tasks of one profile on one executor
+    std::int64_t running = 0;  // blocked ones not included
+    std::int64_t blocked = 0;
+    std::int64_t reserved = 0;
+  };
+  struct Sums {
+    std::int64_t slots = 0;
+    std::int64_t busy = 0;
+    std::int64_t blocked = 0;
+    std::int64_t reserved = 0;
+    std::int64_t free_withheld = 0;
+  };
+  struct Executor {
+    bool live = false;
+    bool held = false;
+    bool draining = false;
+    bool unbound = false;
+    std::size_t profile = 0;                // in which its slots are counted
+    std::vector<std::int64_t> amounts;      // by resource
+    std::vector<std::int64_t> slots;        // idle slots by profile it serves (bound: one)
+    std::vector<Held> held_by;              // as slots
+    Sums counted;                           // its share of total_
+    std::vector<std::int64_t> room;         // its share of room_, as slots
+    FreeSlots free;                         // its share of free_
+  };
+
+  Executor* find(model::NameId name);
+  [[nodiscard]] Held* holder(model::NameId name, std::size_t profile, Executor*& executor);
+  // Takes the executor's share out of the sums, and puts the present one in.
+  void refresh(Executor& executor);
+  void recount(Executor& executor) const;
+  void recount_mixed(Executor& executor) const;
+  void add_free(const FreeSlots& change, std::int64_t sign);
+  void count_capacity(const Executor& executor, std::int64_t sign);
+  std::size_t resource(model::NameId name);
+  [[nodiscard]] std::int64_t fit(const std::vector<std::int64_t>& amounts,
+                                 std::size_t profile) const;
+
+  std::vector<model::NameId> profile_names_;
+  std::vector<std::vector<std::int64_t>> tasks_;  // by profile: amounts by resource
+  std::vector<model::NameId> resources_;
+  std::vector<std::uint32_t> index_;              // executor by NameId; 0 = none, else index + 1
+  std::vector<Executor> executors_;
+  Sums total_;
+  std::vector<FreeSlots> free_;
+  std::vector<std::int64_t> room_;
+  std::vector<std::int64_t> capacity_;
+  bool losses_seen_ = false;
+};
+
+}  // namespace rehearse::reports

@@ -1,0 +1,513 @@
+// registry: text
+//
+// Results for people at a terminal: what was found first, then the numbers behind it, then what was
+// assumed. Separators in counts and colour only where the caller says there is a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "reports/numbers.hpp"
+#include "reports/text_table.hpp"
+#include "reports/writer.hpp"
+
+namespace rehearse::reports {
+namespace {
+
+using Align = TextTable::Align;
+
+// Longest lists of single jobs, requests, warnings and the like before "... and n more".
+constexpr std::size_t rows_max = 20;
+
+class Text {
+ public:
+  explicit Text(const WriteOptions& options) : options_(options) {}
+
+  void line(std::string_view text) { out_ += fmt::format("{}\n", text); }
+  void wrap(std::string_view text, std::size_t indent = 0) {
+    out_.append(indent, ' ');
+    out_ += wrapped(text, columns() - indent, indent + 2) + '\n';
+  }
+  void heading(std::string_view text) {
+    line("");
+    line(options_.color ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text));
+  }
+  void strong(std::string_view text) {
+    const std::string body = wrapped(text, columns(), 2);
+    line(options_.color ? fmt::format("\x1b[1m{}\x1b[0m", body) : body);
+  }
+  void table(const TextTable& table) {
+    if (!table.empty()) {
+      out_ += table.text(options_.columns);
+    }
+  }
+  void more(std::size_t all) {
+    if (all > rows_max) {
+      line(fmt::format("  ... and {} more", all - rows_max));
+    }
+  }
+  [[nodiscard]] std::string count(std::int64_t value) const {
+    return count_text(value, options_.terminal);
+  }
+  [[nodiscard]] std::string slots(Wide value) const {
+    return slot_time_text(value, options_.terminal);
+  }
+  [[nodiscard]] std::size_t columns() const {
+    return static_cast<std::size_t>(std::max(options_.columns, 60));
+  }
+  [[nodiscard]] std::string take() { return std::move(out_); }
+
+ private:
+  const WriteOptions& options_;
+  std::string out_;
+};
+
+std::string ppm_text(const std::optional<std::int64_t>& ppm) {
+  return ppm ? share_text(*ppm, 1'000'000) : "-";
+}
+
+// ---- shared parts ----
+
+void write_inputs(Text& text, const Envelope& envelope) {
+  if (!envelope.complete) {
+    text.strong("Incomplete: the work was interrupted; what follows is what was done.");
+  }
+  for (const Input& input : envelope.inputs) {
+    if (!input.ok) {
+      text.wrap(fmt::format("{}: not used", input.path));
+    }
+  }
+}
+
+void write_warnings(Text& text, const Envelope& envelope,
+                    const std::vector<std::string>& further) {
+  std::vector<std::string> lines = further;
+  for (const Input& input : envelope.inputs) {
+    for (const InputWarning& warning : input.warnings) {
+      lines.push_back(warning.line
+                          ? fmt::format("{}:{}: {}", input.path, *warning.line, warning.what)
+                          : fmt::format("{}: {}", input.path, warning.what));
+    }
+  }
+  if (lines.empty()) {
+    return;
+  }
+  text.heading("Warnings");
+  for (std::size_t i = 0; i < lines.size() && i < rows_max; ++i) {
+    text.wrap(lines[i], 2);
+  }
+  text.more(lines.size());
+}
+
+void write_violations(Text& text, const std::vector<model::Violation>& violations) {
+  for (std::size_t i = 0; i < violations.size() && i < rows_max; ++i) {
+    const model::Violation& violation = violations[i];
+    text.wrap(fmt::format("{} at {} ns: {}", violation.property, text.count(violation.t),
+                          violation.detail),
+              2);
+  }
+  text.more(violations.size());
+}
+
+// ---- compare ----
+
+
+// One row of a table by configuration; with two configurations the change stands at the end.
+template <class Value, class Show>
+void metric_row(TextTable& table, std::string name, const std::vector<Configuration>& all,
+                Value value, Show show) {
+  std::vector<std::string> cells = {std::move(name)};
+  for (const Configuration& configuration : all) {
+    const auto seen = value(configuration);
+    cells.push_back(seen ? show(*seen) : "-");
+  }
+  if (all.size() == 2) {
+    const auto base = value(all[0]);
+    const auto other = value(all[1]);
+    cells.push_back(base && other ? change_text(*base, *other) : "-");
+  }
+  table.row(std::move(cells));
+}
+
+TextTable configuration_table(const std::vector<Configuration>& all, std::string head) {
+  std::vector<Align> align(all.size() + 1 + (all.size() == 2 ? 1 : 0), Align::right);
+  align[0] = Align::left;
+  TextTable table(std::move(align));
+  std::vector<std::string> cells = {std::move(head)};
+  for (const Configuration& configuration : all) {
+    cells.push_back(shortened(configuration.name, 28));
+  }
+  if (all.size() == 2) {
+    cells.emplace_back("change");
+  }
+  table.row(std::move(cells));
+  return table;
+}
+
+void dist_rows(TextTable& table, std::string_view name, const std::vector<Configuration>& all,
+               const std::function<const Dist*(const Configuration&)>& dist) {
+  const std::pair<std::string_view, std::optional<model::Duration> Dist::*> stats[] = {
+      {"p50", &Dist::p50_ns}, {"p90", &Dist::p90_ns},   {"p95", &Dist::p95_ns},
+      {"p99", &Dist::p99_ns}, {"mean", &Dist::mean_ns}, {"max", &Dist::max_ns}};
+  for (const auto& [label, member] : stats) {
+    metric_row(
+        table, fmt::format("{} {}", name, label), all,
+        [&](const Configuration& c) {
+          const Dist* found = dist(c);
+          return found == nullptr ? std::optional<model::Duration>{} : found->*member;
+        },
+        [](model::Duration value) { return duration_text(value); });
+  }
+}
+
+void write_latency_table(Text& text, const std::vector<Configuration>& all) {
+  TextTable table = configuration_table(all, "over requests that succeeded");
+  dist_rows(table, "latency", all, [](const Configuration& c) { return &c.latency; });
+  dist_rows(table, "queued", all, [](const Configuration& c) { return &c.queued; });
+  if (std::ranges::any_of(all, [](const Configuration& c) { return c.first_row.has_value(); })) {
+    dist_rows(table, "first row", all, [](const Configuration& c) {
+      return c.first_row ? &*c.first_row : nullptr;
+    });
+  }
+  metric_row(
+      table, "makespan", all,
+      [](const Configuration& c) { return std::optional<model::Duration>(c.makespan_ns); },
+      [](model::Duration value) { return duration_text(value); });
+  text.table(table);
+}
+
+void write_outcome_table(Text& text, const std::vector<Configuration>& all) {
+  TextTable table = configuration_table(all, "requests");
+  const auto row = [&](std::string name, auto value) {
+    std::vector<std::string> cells = {std::move(name)};
+    for (const Configuration& configuration : all) {
+      cells.push_back(text.count(value(configuration)));
+    }
+    table.row(std::move(cells));
+  };
+  row("succeeded", [](const Configuration& c) { return c.latency.n; });
+  row("rejected", [](const Configuration& c) { return c.rejected; });
+  row("failed", [](const Configuration& c) { return c.failed; });
+  row("cancelled", [](const Configuration& c) { return c.cancelled; });
+  row("unfinished", [](const Configuration& c) { return c.unfinished; });
+  text.line("");
+  text.table(table);
+}
+
+void write_slot_table(Text& text, const std::vector<Configuration>& all) {
+  std::vector<Align> align(all.size() * 2 + 1, Align::right);
+  align[0] = Align::left;
+  TextTable table(std::move(align));
+  std::vector<std::string> head = {"slot time"};
+  for (const Configuration& configuration : all) {
+    head.push_back(shortened(configuration.name, 28));
+    head.emplace_back("");
+  }
+  table.row(std::move(head));
+  const auto row = [&](std::string_view name, auto value) {
+    std::vector<std::string> cells = {std::string(name)};
+    for (const Configuration& configuration : all) {
+      const Wide slot_ns = value(configuration.totals);
+      cells.push_back(text.slots(slot_ns));
+      cells.push_back(share_text(slot_ns, configuration.totals.slot_time));
+    }
+    table.row(std::move(cells));
+  };
+  for (std::size_t use = 0; use < slot_uses; ++use) {
+    row(slot_use_names[use], [use](const Totals& totals) { return totals.slot_use[use]; });
+  }
+  row("sum = slot time", [](const Totals& totals) { return totals.slot_time; });
+  text.line("");
+  text.table(table);
+}
+
+void write_losers(Text& text, const Configuration& configuration) {
+  TextTable table({Align::left, Align::left, Align::left, Align::left});
+  table.row({"request", "outcome", "code", "detail"});
+  std::size_t all = 0;
+  for (const RequestMetrics& request : configuration.requests) {
+    if (request.outcome != Outcome::succeeded && ++all <= rows_max) {
+      table.row({request.name, std::string(name_of(request.outcome)),
+                 request.code ? std::string(model::name_of(*request.code)) : "",
+                 shortened(request.detail, 60)});
+    }
+  }
+  if (all > 0) {
+    text.heading(fmt::format("Without success under {}", configuration.name));
+    text.table(table);
+    text.more(all);
+  }
+}
+
+void write_pairs(Text& text, const Comparison& comparison, const Paired& paired) {
+  if (paired.requests.empty()) {
+    return;
+  }
+  text.heading(fmt::format("{} against {}: {} paired, {} faster, {} slower, {} same", paired.name,
+                           comparison.baseline,
+                           plural(std::ssize(paired.requests), "request"), paired.faster,
+                           paired.slower, paired.same));
+  std::vector<PairedRequest> sorted = paired.requests;
+  std::ranges::sort(sorted, gains_more);
+  TextTable table({Align::left, Align::right, Align::right, Align::right});
+  table.row({"request", "baseline", "other", "change"});
+  const auto row = [&](const PairedRequest& pair) {
+    table.row({pair.request, duration_text(pair.base_ns), duration_text(pair.other_ns),
+               change_text(pair.base_ns, pair.other_ns)});
+  };
+  const std::size_t half = rows_max / 2;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted.size() <= rows_max || i < half || i + half >= sorted.size()) {
+      row(sorted[i]);
+    } else if (i == half) {
+      table.row({fmt::format("... {} between ...", sorted.size() - 2 * half)});
+    }
+  }
+  text.table(table);
+}
+
+void write_marking(Text& text, const Envelope& envelope) {
+  TextTable table({Align::left, Align::right, Align::right, Align::left, Align::right,
+                   Align::left});
+  table.row({"marking", "candidates", "marked", "left", "work in groups", "narrowed"});
+  for (const Input& input : envelope.inputs) {
+    if (!input.marking) {
+      continue;
+    }
+    const Marking& marking = *input.marking;
+    std::vector<std::string> left;
+    for (const auto& [reason, count] : marking.left) {
+      left.push_back(fmt::format("{} {}", text.count(count), reason));
+    }
+    table.row({fmt::format("{} by {}", input.path, marking.unit), text.count(marking.candidates),
+               text.count(marking.marked), fmt::format("{}", fmt::join(left, ", ")),
+               share_text(marking.work_in_groups, marking.work),
+               marking.narrowed ? fmt::format("{} -> {} tasks",
+                                              text.count(marking.narrowed->tasks_before),
+                                              text.count(marking.narrowed->tasks_after))
+                                : ""});
+  }
+  if (!table.empty()) {
+    text.line("");
+    text.table(table);
+  }
+}
+
+void write(Text& text, const CompareDocument& document) {
+  const Comparison& comparison = document.comparison;
+  const std::vector<Configuration>& all = comparison.configurations;
+  text.strong(comparison.finding.headline);
+  for (const std::string& detail : comparison.finding.details) {
+    text.wrap(detail);
+  }
+  write_inputs(text, document.envelope);
+  for (const FailResult& result : comparison.fail_if) {
+    text.wrap(fmt::format("{} {} ({})", result.tripped ? "TRIPPED" : "passed", result.rule,
+                          result.detail));
+  }
+  text.line("");
+  write_latency_table(text, all);
+  write_outcome_table(text, all);
+  write_slot_table(text, all);
+  write_marking(text, document.envelope);
+  for (const Paired& paired : comparison.paired) {
+    write_pairs(text, comparison, paired);
+  }
+  for (const Configuration& configuration : all) {
+    write_losers(text, configuration);
+    if (!configuration.violations.empty()) {
+      text.heading(fmt::format("Violations under {}", configuration.name));
+      write_violations(text, configuration.violations);
+    }
+  }
+  if (!comparison.assumptions.empty()) {
+    text.heading("Assumed");
+    for (const std::string& assumption : comparison.assumptions) {
+      text.wrap(assumption, 2);
+    }
+  }
+  write_warnings(text, document.envelope, comparison.warnings);
+}
+
+// ---- run and replay ----
+
+void write_run(Text& text, const ScenarioRun& run) {
+  const RunMetrics& metrics = run.metrics;
+  const Totals& totals = metrics.totals;
+  const auto wrong = std::ranges::count_if(run.expectations, [](const auto& e) { return !e.ok; });
+  const bool good = wrong == 0 && run.violations.empty();
+  text.strong(fmt::format("{} {} ({}): {} in {}, {}", good ? "ok" : "FAILED", run.scenario,
+                          run.configuration, plural(totals.jobs, "job"),
+                          duration_text(metrics.end_ns), hash_text(run.journal_hash)));
+  const std::int64_t done =
+      totals.jobs - totals.rejected - totals.failed - totals.cancelled - totals.unfinished;
+  text.wrap(fmt::format("{} succeeded, {} rejected, {} failed, {} cancelled, {} unfinished; "
+                        "{} stage attempts, {} tasks, {} events; utilization {}",
+                        text.count(done), text.count(totals.rejected), text.count(totals.failed),
+                        text.count(totals.cancelled), text.count(totals.unfinished),
+                        text.count(totals.stages), text.count(totals.tasks),
+                        text.count(totals.events),
+                        share_text(totals.use(SlotUse::busy), totals.slot_time)),
+            2);
+  for (const model::ExpectationResult& result : run.expectations) {
+    if (!result.ok) {
+      text.wrap(fmt::format("expectation {}: {}", result.index, result.detail), 2);
+    }
+  }
+  write_violations(text, run.violations);
+  for (const std::string& fault : run.faults_never_fired) {
+    text.wrap(fmt::format("never fired: {}", fault), 2);
+  }
+}
+
+void write(Text& text, const RunDocument& document) {
+  write_inputs(text, document.envelope);
+  for (const ScenarioRun& run : document.runs) {
+    write_run(text, run);
+  }
+  const auto failed = std::ranges::count_if(document.runs, [](const ScenarioRun& run) {
+    return !run.violations.empty() ||
+           std::ranges::any_of(run.expectations, [](const auto& e) { return !e.ok; });
+  });
+  if (document.runs.size() > 1) {
+    text.line(fmt::format("{} of {} ok", document.runs.size() - static_cast<std::size_t>(failed),
+                          plural(std::ssize(document.runs), "run")));
+  }
+  write_warnings(text, document.envelope, {});
+}
+
+void write_error(Text& text, std::string_view name, const ReplayError& error) {
+  text.line(fmt::format("{}: median {}, p90 {}", name, ppm_text(error.median_ppm),
+                        ppm_text(error.p90_ppm)));
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left});
+  table.row({"worst jobs", "recorded", "simulated", "error", "known reason"});
+  for (const JobError& job : error.worst) {
+    table.row({job.job, duration_text(job.recorded_ns), duration_text(job.simulated_ns),
+               ppm_text(job.error_ppm), job.note});
+  }
+  text.table(table);
+}
+
+void write(Text& text, const ReplayDocument& document) {
+  write_inputs(text, document.envelope);
+  for (const ScenarioRun& run : document.runs) {
+    write_run(text, run);
+  }
+  const Recorded& recorded = document.recorded;
+  text.heading(fmt::format("Against the recording: {} of {} compared",
+                           text.count(recorded.compared_jobs), plural(recorded.jobs, "job")));
+  write_error(text, "Prediction error (driver model)", recorded.prediction);
+  write_error(text, "Reconstruction error (recorded delays)", recorded.reconstruction);
+  if (!recorded.left_out.empty()) {
+    text.heading(fmt::format("Left out: {}", plural(std::ssize(recorded.left_out), "job")));
+    for (std::size_t i = 0; i < recorded.left_out.size() && i < rows_max; ++i) {
+      text.wrap(fmt::format("{}: {}", recorded.left_out[i].job, recorded.left_out[i].why), 2);
+    }
+    text.more(recorded.left_out.size());
+  }
+  write_warnings(text, document.envelope, {});
+}
+
+// ---- the other documents ----
+
+void write(Text& text, const CheckDocument& document) {
+  write_inputs(text, document.envelope);
+  const auto broken = std::ranges::count_if(document.properties, [](const auto& p) {
+    return p.promised && p.verdict == Verdict::violated;
+  });
+  text.strong(fmt::format("{}: {} of {} promised properties did not hold",
+                          hash_text(document.journal_hash), broken,
+                          std::ranges::count_if(document.properties,
+                                                [](const auto& p) { return p.promised; })));
+  TextTable table({Align::left, Align::left, Align::left});
+  table.row({"property", "promised", "verdict"});
+  for (const CheckedProperty& property : document.properties) {
+    table.row({property.property, property.promised ? "yes" : "no",
+               property.verdict == Verdict::held       ? "held"
+               : property.verdict == Verdict::violated ? "VIOLATED"
+                                                       : "not judged"});
+  }
+  text.table(table);
+  write_violations(text, document.violations);
+  write_warnings(text, document.envelope, {});
+}
+
+void write(Text& text, const ListDocument& document) {
+  std::size_t widest = 0;
+  for (const ListItem& item : document.items) {
+    widest = std::max(widest, width_of(item.name));
+  }
+  for (const ListItem& item : document.items) {
+    std::string line = item.name + std::string(widest - width_of(item.name) + 2, ' ') + item.what;
+    if (item.default_value) {
+      line += fmt::format(" (default {})", *item.default_value);
+    }
+    if (item.bound) {
+      line += fmt::format(" [waiting: {}]", *item.bound);
+    }
+    text.line(line);
+  }
+}
+
+void write_facts(Text& text, const TraceFacts& facts) {
+  TextTable table({Align::left, Align::right});
+  table.row({"format", fmt::format("{} {}", facts.format, facts.version)});
+  const std::pair<std::string_view, std::int64_t> counts[] = {
+      {"jobs", facts.jobs},
+      {"stage attempts submitted", facts.stages},
+      {"task ends", facts.tasks},
+      {"executors", facts.executors},
+      {"unfinished jobs", facts.unfinished},
+      {"failed tasks", facts.failed_tasks},
+      {"aliased stages", facts.aliased_stages},
+      {"edges after aliasing", facts.edges}};
+  for (const auto& [name, count] : counts) {
+    table.row({std::string(name), text.count(count)});
+  }
+  for (const auto& [reason, count] : facts.task_ends) {
+    table.row({fmt::format("task ends: {}", reason), text.count(count)});
+  }
+  text.table(table);
+  std::vector<UnitWidth> units = facts.units;
+  std::ranges::sort(units, [](const UnitWidth& a, const UnitWidth& b) {
+    return a.slots_as_group != b.slots_as_group ? a.slots_as_group > b.slots_as_group
+                                                : a.name < b.name;
+  });
+  TextTable widths({Align::left, Align::right, Align::right});
+  widths.row({"widest units", "stages", "slots as one group"});
+  for (std::size_t i = 0; i < units.size() && i < rows_max; ++i) {
+    widths.row({units[i].name, text.count(units[i].stages), text.count(units[i].slots_as_group)});
+  }
+  text.table(widths);
+  text.more(units.size());
+  for (std::size_t i = 0; i < facts.warnings.size() && i < rows_max; ++i) {
+    const InputWarning& warning = facts.warnings[i];
+    text.wrap(warning.line ? fmt::format("line {}: {}", *warning.line, warning.what)
+                           : warning.what,
+              2);
+  }
+  text.more(facts.warnings.size());
+}
+
+void write(Text& text, const InspectDocument& document) {
+  for (std::size_t i = 0; i < document.facts.size(); ++i) {
+    text.strong(i < document.envelope.inputs.size() ? document.envelope.inputs[i].path : "trace");
+    write_facts(text, document.facts[i]);
+  }
+}
+
+void write(Text& text, const TraceWrittenDocument& document) {
+  text.line(fmt::format("{}: {}, {}, {}", document.trace_id, plural(document.jobs, "job"),
+                        plural(document.stages, "stage"), plural(document.tasks, "task")));
+  write_warnings(text, document.envelope, {});
+}
+
+}  // namespace
+
+model::Result<std::string> write_text(const Document& document, const WriteOptions& options) {
+  Text text(options);
+  std::visit([&](const auto& body) { write(text, body); }, document);
+  return text.take();
+}
+
+}  // namespace rehearse::reports

@@ -1,0 +1,76 @@
+// What the scheduler core asks of the engine that embeds it, in order. Actions of one step must be
+// carried out in their order; the journal is written in that order too. The engine writes physical
+// lines (task_start, task_end, slot_returned) itself, from what it did; logical lines come as they
+// are to be written.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "model/support/events.hpp"
+#include "scheduler/ids.hpp"
+
+namespace rehearse::scheduler {
+
+// Start this try. All launches of a group come in one step, after its group_admitted and
+// stage_submitted lines (A2). The engine answers with TaskEnded, or KillEffective after a Kill.
+struct Launch {
+  RunId run;
+  JobId job;
+  StageIndex stage;  // within the job
+  ExecutorId executor;
+  model::NameId job_name;
+  model::NameId stage_name;
+  model::NameId executor_name;
+  std::int32_t partition = 0;
+  std::int32_t attempt = 0;     // of the stage
+  std::int32_t try_number = 0;  // of the partition within the attempt
+};
+
+// Write the task_end line of a run that ended by itself or with its executor. First action of the
+// step that TaskEnded caused. After it the run id is free.
+struct EndTask {
+  RunId run;
+  model::TaskStatus status = model::TaskStatus::success;
+  std::optional<model::TaskReason> reason;
+  bool counted = true;
+};
+
+// Stop this try and write its task_end line, killed. Answer with KillEffective when the slot is
+// free; before any other input of a later round if that is at once (overheads.kill 0).
+struct Kill {
+  RunId run;
+  model::TaskReason reason = model::TaskReason::job_ended;
+};
+
+// Answer with TimerFired{timer} after `delay` (> 0).
+struct SetTimer {
+  TimerId timer;
+  model::Duration delay = 0;
+};
+
+// A logical line to be written now: Actions::entries[index].
+struct Entry {
+  std::uint32_t index = 0;
+};
+
+using Action = std::variant<Entry, Launch, EndTask, Kill, SetTimer>;
+
+// Output of a step; reused by the caller to avoid allocation: clear() before each step.
+struct Actions {
+  std::vector<Action> list;
+  std::vector<model::EventBody> entries;
+
+  void clear() {
+    list.clear();
+    entries.clear();
+  }
+  void write(model::EventBody body) {
+    list.emplace_back(Entry{static_cast<std::uint32_t>(entries.size())});
+    entries.push_back(std::move(body));
+  }
+};
+
+}  // namespace rehearse::scheduler

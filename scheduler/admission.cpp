@@ -1,0 +1,316 @@
+// The pass: units in queue order, gangs admitted whole or not at all (A2 to A7, A16, A20), regular
+// units task by task. Also the question A5 asks of an idle cluster.
+#include <algorithm>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+// Dominant share of a task as a fraction: the largest amount / cluster total (A4).
+struct Share {
+  std::int64_t amount = 0;
+  std::int64_t total = 1;
+
+  [[nodiscard]] bool greater(const Share& other) const {
+    return Wide{amount} * other.total > Wide{other.amount} * total;
+  }
+};
+
+Share dominant_share(const Ledger& slots, ProfileId profile) {
+  Share greatest;
+  const model::ResourceVector& task = slots.task(profile);
+  for (std::size_t r = 0; r < task.size(); ++r) {
+    const Share share{task[r], std::max<std::int64_t>(slots.open_amount(r), 1)};
+    if (share.greater(greatest)) {
+      greatest = share;
+    }
+  }
+  return greatest;
+}
+
+// Stages in the order of the trial: dominant share descending, ties in file order.
+std::vector<std::uint32_t> trial_order(const Ledger& slots, const model::JobSpec& spec,
+                                       const GangRow& gang) {
+  std::vector<std::uint32_t> order = gang.members;
+  std::ranges::sort(order);
+  std::ranges::stable_sort(order, [&slots, &spec](std::uint32_t left, std::uint32_t right) {
+    const ProfileId l = spec.stages[left].profile;
+    const ProfileId r = spec.stages[right].profile;
+    return l != r && dominant_share(slots, l).greater(dominant_share(slots, r));
+  });
+  return order;
+}
+
+bool counts_reach(const Ledger& slots, const GangRow& gang) {
+  for (std::size_t p = 0; p < gang.demand.size(); ++p) {
+    if (gang.demand[p] > slots.free_total(ProfileId{p})) {
+      return false;
+    }
+  }
+  for (std::size_t r = 0; r < gang.amounts.size(); ++r) {
+    if (gang.amounts[r] > slots.free_amount(r)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void give_back(Ledger& slots, const model::JobSpec& spec, std::vector<Placed>& placed) {
+  for (const Placed& task : placed) {
+    slots.undo(task.executor, spec.stages[task.stage].profile);
+  }
+  placed.clear();
+}
+
+// Counts of what came free for the profiles the gang demands; unchanged: a trial fails again.
+std::uint64_t freed_for(const Machine& m, const GangRow& gang) {
+  std::uint64_t sum = 0;
+  for (std::size_t p = 0; p < gang.demand.size(); ++p) {
+    sum += gang.demand[p] > 0 ? m.slots.freed(ProfileId{p}) : 0;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Fit trial(Machine& m, Ledger& slots, PlacementPolicy& placement, const JobRow& job,
+          const GangRow& gang, std::vector<Placed>& placed) {
+  placed.clear();
+  for (const std::uint32_t stage : trial_order(slots, *job.spec, gang)) {
+    const model::StageSpec& spec = job.spec->stages[stage];
+    for (std::int32_t partition = 0; partition < spec.tasks; ++partition) {
+      const ExecutorId executor = place_task(m, slots, placement, spec, partition);
+      if (!executor.valid()) {
+        give_back(slots, *job.spec, placed);
+        return Fit::short_of_slots;
+      }
+      placement.taking(slots, executor);
+      slots.take(executor, spec.profile);
+      placed.push_back({stage, partition, executor});
+    }
+  }
+  return Fit::fits;
+}
+
+bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang, bool* by_trial) {
+  *by_trial = false;
+  if (!counts_reach(m.idle, gang)) {
+    return false;
+  }
+  const bool gang_unit = gang.members.size() > 1;
+  if (!gang_unit || !m.idle.any_unbound() ||
+      (!m.idle.any_bound() && gang.tasks <= m.idle.sure_total())) {
+    return true;
+  }
+  std::vector<Placed> placed;
+  // Preferences order the search, they never decide whether a gang fits an idle cluster: the trial
+  // is on the idle ledger, whose ids are its own, so it runs without them.
+  JobRow plain = job;
+  auto spec = std::make_shared<model::JobSpec>(*job.spec);
+  for (model::StageSpec& stage : spec->stages) {
+    stage.prefers.clear();
+  }
+  plain.spec = std::move(spec);
+  m.idle_placement->begin(m.idle);
+  const Fit fit = trial(m, m.idle, *m.idle_placement, plain, gang, placed);
+  give_back(m.idle, *plain.spec, placed);
+  *by_trial = fit != Fit::fits;
+  return fit == Fit::fits;
+}
+
+void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
+  Machine& m = s.m;
+  GangRow& row = m.gangs.edit(gang);
+  const JobId job = row.job;
+  RH_CHECK(static_cast<std::int64_t>(placed.size()) == row.tasks, row.tasks);
+  leave_queue(m, gang);
+  row.phase = GangPhase::running;
+  row.unfinished = row.tasks;
+  ++row.attempt;
+  const std::vector<std::uint32_t> members = row.members;
+  for (const std::uint32_t member : members) {
+    renew_member(s, stage_of(m, job, member), row.attempt);
+  }
+  const std::vector<std::int64_t> counts(row.demand.begin(), row.demand.end());
+  s.write(model::GroupAdmitted{stage_ref(m, gang_leader(m, gang)),
+                               per_profile(m, counts, row.demand)});
+  for (const std::uint32_t member : members) {
+    const StageId stage = stage_of(m, job, member);
+    s.write(model::StageSubmitted{stage_ref(m, stage), m.stages[stage].tasks, std::nullopt});
+  }
+  for (const std::uint32_t member : members) {
+    // A trial places stage after stage, each by partition.
+    const auto first = std::ranges::find(placed, member, &Placed::stage);
+    for (auto task = first; task != placed.end() && task->stage == member; ++task) {
+      start_run(s, stage_of(m, job, member), task->partition, task->executor);
+    }
+  }
+  if (m.gangs[gang].tasks == 0) {
+    commit_group(s, gang);
+  }
+}
+
+namespace {
+
+struct Pass {
+  Step& s;
+  std::uint32_t cursor = 0;         // positions below it are dealt with
+  std::int64_t examined = 0;        // gangs tried, A20
+  bool head_found = false;
+  bool overtaking = true;           // units behind the head may use what it needs
+  std::vector<std::int32_t> head_demand;
+  std::vector<Placed> placed;
+};
+
+// A6: it does not fit now. Returns false if its job is gone.
+void refuse(Pass& pass, StageId leader) {
+  Machine& m = pass.s.m;
+  const GangId gang = m.stages[leader].gang;
+  GangRow& row = m.gangs.edit(gang);
+  std::erase(m.newly_ready, leader);
+  if (row.announced) {
+    return;
+  }
+  row.announced = true;
+  const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());
+  const model::PerProfile need_list = per_profile(m, need, row.demand);
+  const model::PerProfile have_list = per_profile(m, m.slots.free_totals(), row.demand);
+  if (m.config.admission.when_short == model::Short::fail) {
+    end_job(pass.s, row.job,
+            {model::JobOutcome::failed, model::Code::insufficient_slots,
+             m.names->intern("the group does not fit now"), need_list, have_list});
+    return;
+  }
+  pass.s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, leader),
+                                  model::QueuedReason::slots, need_list, have_list});
+}
+
+bool try_gang(Pass& pass, StageId leader) {
+  Machine& m = pass.s.m;
+  const GangId gang = m.stages[leader].gang;
+  const GangRow& row = m.gangs[gang];
+  const std::uint64_t freed = freed_for(m, row);
+  if (row.starved || !counts_reach(m.slots, row) || (row.refused && row.refused_at == freed)) {
+    return false;
+  }
+  const JobRow& job = m.jobs[row.job];
+  if (trial(m, m.slots, *m.policies.placement, job, row, pass.placed) != Fit::fits) {
+    GangRow& edited = m.gangs.edit(gang);
+    edited.refused = true;
+    edited.refused_at = freed;
+    return false;
+  }
+  admit_group(pass.s, gang, pass.placed);
+  return true;
+}
+
+void become_head(Pass& pass, StageId leader) {
+  Machine& m = pass.s.m;
+  const GangRow& row = m.gangs[m.stages[leader].gang];
+  const UnitView view{m.jobs[row.job].spec->priority, row.tasks,
+                      static_cast<std::int64_t>(row.members.size()), true};
+  pass.head_found = true;
+  pass.head_demand = row.demand;
+  pass.overtaking = m.policies.overtake->may_overtake(view);
+  m.slots.show_bound_only(!pass.overtaking);
+}
+
+bool profile_open(const Pass& pass, ProfileId profile) {
+  const bool withheld = !pass.overtaking && pass.head_demand[profile.index()] > 0;
+  return !withheld && pass.s.m.slots.most_free(profile).valid();
+}
+
+// Behind a head that nobody may overtake, a gang may still use profiles the head does not demand.
+bool gang_open(const Pass& pass, const GangRow& gang) {
+  for (std::size_t p = 0; p < gang.demand.size(); ++p) {
+    if (gang.demand[p] > 0 && !profile_open(pass, ProfileId{p})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The next gang to look at: until the head is known every waiting gang, then those whose demand the
+// free slots reach, and in any case those that no pass has looked at.
+std::uint32_t next_gang(const Pass& pass) {
+  const Machine& m = pass.s.m;
+  if (pass.examined >= m.config.admission.depth) {
+    return no_position;
+  }
+  std::uint32_t next = no_position;
+  if (!pass.head_found) {
+    next = m.queue.next_waiting(pass.cursor);
+  } else if (pass.overtaking || m.slots.any_bound()) {
+    next = m.queue.next_fitting(pass.cursor, m.slots.free_totals());
+  }
+  return next;
+}
+
+void visit_gang(Pass& pass, StageId leader) {
+  Machine& m = pass.s.m;
+  const GangId gang = m.stages[leader].gang;
+  ++pass.examined;
+  if (gang_open(pass, m.gangs[gang]) || !pass.head_found) {
+    if (try_gang(pass, leader)) {
+      return;
+    }
+  }
+  const JobId job = m.gangs[gang].job;
+  const bool starved = m.gangs[gang].starved;
+  refuse(pass, leader);
+  if (m.jobs.has(job) && m.jobs[job].phase == JobPhase::live && !starved && !pass.head_found) {
+    become_head(pass, leader);
+  }
+}
+
+// Gangs that became ready and were not looked at above: refused, in queue order.
+void announce_rest(Pass& pass) {
+  Machine& m = pass.s.m;
+  std::vector<StageId> rest = m.newly_ready;
+  std::ranges::sort(rest, {}, [&m](StageId leader) { return m.queue.position(leader); });
+  for (const StageId leader : rest) {
+    if (pass.examined >= m.config.admission.depth) {
+      return;
+    }
+    if (std::ranges::find(m.newly_ready, leader) != m.newly_ready.end()) {
+      refuse(pass, leader);
+    }
+  }
+}
+
+}  // namespace
+
+void pass(Step& s) {
+  Machine& m = s.m;
+  m.wants_pass = false;
+  m.policies.placement->begin(m.slots);
+  Pass pass{.s = s, .head_demand = {}, .placed = {}};
+  while (true) {
+    std::uint32_t next = no_position;
+    for (std::size_t p = 0; p < m.slots.profile_count(); ++p) {
+      if (m.slots.free_total(ProfileId{p}) > 0 && profile_open(pass, ProfileId{p})) {
+        next = std::min(next, m.queue.next_pending(ProfileId{p}, pass.cursor));
+      }
+    }
+    const std::uint32_t gang = next_gang(pass);
+    next = std::min(next, gang);
+    if (next == no_position) {
+      break;
+    }
+    pass.cursor = next + 1;
+    const StageId unit = m.queue.unit_at(next);
+    if (next == gang) {
+      visit_gang(pass, unit);
+    } else {
+      launch_pending(s, unit);
+    }
+  }
+  m.slots.show_bound_only(false);
+  announce_rest(pass);
+}
+
+}  // namespace rehearse::scheduler

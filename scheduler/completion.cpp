@@ -1,0 +1,277 @@
+// What a success does: at once for a regular task (X9), together for a group (C2 to C5, C8 to C10),
+// and when a job is done (C9).
+#include <algorithm>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+model::TaskRef task_ref(const Machine& m, StageId stage, std::int32_t partition,
+                        const RunRow& run) {
+  const StageRow& row = m.stages[stage];
+  return {job_name(m, row.job), stage_name(m, stage), m.executors[run.executor].name,
+          run.attempt,          partition,            run.try_number};
+}
+
+bool insert_sorted(std::vector<std::int32_t>& list, std::int32_t value) {
+  const auto at = std::ranges::lower_bound(list, value);
+  if (at != list.end() && *at == value) {
+    return false;
+  }
+  list.insert(at, value);
+  return true;
+}
+
+// C8 for a singleton: a partition commits once, at the task end that counts.
+void commit_output(Step& s, StageId stage, const RunRow& run) {
+  if (spec_of(s.m, stage).commits == model::Commits::none) {
+    return;
+  }
+  if (insert_sorted(cold_of(s.m, stage).committed, run.partition)) {
+    s.write(model::OutputCommitted{task_ref(s.m, stage, run.partition, run)});
+  }
+}
+
+// X9: every other running try of the partition, in any attempt.
+void kill_other_tries(Step& s, StageId stage, std::int32_t partition) {
+  Machine& m = s.m;
+  std::vector<RunId> others;
+  const RunId first = m.stages[stage].first_run;
+  for (RunId run = first; run.valid();) {
+    if (m.runs[run].partition == partition) {
+      others.push_back(run);
+    }
+    run = m.runs[run].stage_next;
+    if (run == first) {
+      break;
+    }
+  }
+  for (const RunId run : others) {
+    kill_run(s, run, model::TaskReason::other_attempt);
+  }
+}
+
+// All partitions are there: the live attempt, if any, succeeded.
+void stage_is_done(Step& s, StageId stage) {
+  Machine& m = s.m;
+  const JobId job = m.stages[stage].job;
+  if (m.stages[stage].phase == StagePhase::running) {
+    complete_attempt(s, stage, model::StageStatus::success, std::nullopt);
+  }
+  StageRow& row = m.stages.edit(stage);
+  row.phase = StagePhase::done;
+  row.failures = 0;
+  no_longer_starved(m, stage);
+  if (is_sink(m, stage)) {
+    --m.jobs.edit(job).sinks_left;
+  }
+  set_available(s, stage, true);
+  if (m.jobs.has(job)) {
+    check_job_done(s, job);
+  }
+}
+
+void member_succeeded(Step& s, const RunRow& run) {
+  Machine& m = s.m;
+  const StageId stage = run.stage;
+  const GangId gang = m.stages[stage].gang;
+  record_output(m, stage, run.partition, run.executor);
+  StageRow& row = m.stages.edit(stage);
+  ++row.done;
+  ++m.counters.deferred;
+  GangRow& group = m.gangs.edit(gang);
+  --group.unfinished;
+  if (spec_of(m, stage).commits != model::Commits::none) {
+    if (m.config.output_commit == model::OutputCommit::immediate) {
+      commit_output(s, stage, run);
+    } else if (!std::ranges::binary_search(cold_of(m, stage).committed, run.partition)) {
+      insert_sorted(cold_of(m, stage).authorized, run.partition);
+      ++m.counters.authorizations;
+    }
+  }
+  if (group.unfinished == 0) {
+    commit_group(s, gang);
+  } else if (row.done == row.tasks) {
+    s.write(model::MemberFinished{stage_ref(m, stage)});
+  }
+}
+
+// C4: authorized outputs, by (stage, partition).
+void commit_authorized(Step& s, GangId gang) {
+  Machine& m = s.m;
+  std::vector<std::uint32_t> members = m.gangs[gang].members;
+  std::ranges::sort(members);
+  for (const std::uint32_t member : members) {
+    const StageId stage = stage_of(m, m.gangs[gang].job, member);
+    StageCold& cold = cold_of(m, stage);
+    for (const std::int32_t partition : cold.authorized) {
+      RunRow run;
+      run.executor = ExecutorId{output_executor(m, stage, partition)};
+      run.attempt = m.stages[stage].attempt;
+      s.write(model::OutputCommitted{task_ref(m, stage, partition, run)});
+      insert_sorted(cold.committed, partition);
+      --m.counters.authorizations;
+    }
+    cold.authorized.clear();
+  }
+}
+
+void regular_succeeded(Step& s, const RunRow& run) {
+  Machine& m = s.m;
+  const StageId stage = run.stage;
+  record_output(m, stage, run.partition, run.executor);
+  StageRow& row = m.stages.edit(stage);
+  ++row.done;
+  const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
+  if (row.old_running > 0 || !of_live_attempt) {
+    StageCold& cold = cold_of(m, stage);
+    const auto pending = std::ranges::find(cold.again, run.partition);
+    if (pending != cold.again.end()) {
+      cold.again.erase(pending);
+      if (--row.pending == 0) {
+        m.queue.clear_pending(stage);
+      }
+    }
+    kill_other_tries(s, stage, run.partition);
+  }
+  commit_output(s, stage, run);
+  if (m.stages[stage].done == m.stages[stage].tasks) {
+    stage_is_done(s, stage);
+  } else {
+    attempt_maybe_over(s, stage);
+  }
+}
+
+// A success of a regular task counts if its executor's epoch is still good and its partition is
+// not done; checked before anything is ticked off (X9).
+bool counts(const Machine& m, const RunRow& run) {
+  return m.executors[run.executor].epoch == run.epoch &&
+         output_executor(m, run.stage, run.partition) == none_u32;
+}
+
+}  // namespace
+
+void task_ended(Step& s, const TaskEnded& input) {
+  Machine& m = s.m;
+  if (!m.runs.has(input.run) || m.runs[input.run].dying) {
+    return;  // X12: a late status changes nothing
+  }
+  const RunRow run = m.runs[input.run];
+  const bool member = m.stages[run.stage].gang.valid();
+  const bool success = input.status == model::TaskStatus::success;
+  const bool counted = !success || member || counts(m, run);
+  s.out.list.emplace_back(EndTask{input.run, input.status, input.reason, counted});
+  unlink_from_stage(m, input.run);
+  free_run(m, input.run);
+  if (!success) {
+    task_failed(s, run, input);
+  } else if (!counted) {
+    attempt_maybe_over(s, run.stage);
+  } else if (member) {
+    member_succeeded(s, run);
+  } else {
+    regular_succeeded(s, run);
+  }
+}
+
+void complete_attempt(Step& s, StageId stage, model::StageStatus status,
+                      std::optional<model::StageReason> reason) {
+  Machine& m = s.m;
+  RH_CHECK(m.stages[stage].phase == StagePhase::running, stage.value);
+  s.write(model::StageCompleted{stage_ref(m, stage), status, reason});
+  StageRow& row = m.stages.edit(stage);
+  row.old_running += row.running;
+  row.running = 0;
+  row.pending = 0;
+  row.phase = StagePhase::done;
+  if (!row.gang.valid()) {
+    m.queue.clear_pending(stage);
+  }
+}
+
+void attempt_maybe_over(Step& s, StageId stage) {
+  Machine& m = s.m;
+  const StageRow& row = m.stages[stage];
+  if (row.phase != StagePhase::running || row.gang.valid() || row.pending > 0 || row.running > 0) {
+    return;
+  }
+  if (row.done == row.tasks) {
+    stage_is_done(s, stage);
+    return;
+  }
+  // X9: outputs are missing (lost since, or never counted): again, at once.
+  complete_attempt(s, stage, model::StageStatus::failed, model::StageReason::incomplete);
+  StageRow& failed = m.stages.edit(stage);
+  if (++failed.failures >= m.config.failure.max_stage_attempts) {
+    end_job(s, failed.job,
+            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
+             m.names->intern("outputs missing after the last attempt"), std::nullopt,
+             std::nullopt});
+    return;
+  }
+  want(s, stage);
+}
+
+void renew_member(Step& s, StageId stage, std::int32_t attempt) {
+  Machine& m = s.m;
+  const std::int32_t tasks = m.stages[stage].tasks;
+  for (std::int32_t p = 0; p < tasks; ++p) {
+    clear_output(m, stage, p);
+  }
+  cold_of(m, stage).outputs.assign(static_cast<std::size_t>(tasks), none_u32);
+  StageRow& row = m.stages.edit(stage);
+  row.attempt = static_cast<std::int16_t>(attempt);
+  row.phase = StagePhase::running;
+  row.done = 0;
+  row.registered = false;
+  set_available(s, stage, false);
+}
+
+void commit_group(Step& s, GangId gang) {
+  Machine& m = s.m;
+  const JobId job = m.gangs[gang].job;
+  const std::vector<std::uint32_t> members = m.gangs[gang].members;
+  for (const std::uint32_t member : members) {
+    const StageId stage = stage_of(m, job, member);
+    if (has_readers(m, stage)) {
+      s.write(model::OutputsRegistered{stage_ref(m, stage)});
+    }
+    m.stages.edit(stage).registered = true;
+  }
+  commit_authorized(s, gang);
+  for (const std::uint32_t member : members) {
+    const StageId stage = stage_of(m, job, member);
+    m.counters.deferred -= m.stages[stage].tasks;
+    complete_attempt(s, stage, model::StageStatus::success, std::nullopt);
+  }
+  s.write(model::GroupCommitted{stage_ref(m, gang_leader(m, gang))});
+  GangRow& row = m.gangs.edit(gang);
+  row.phase = GangPhase::committed;
+  --m.counters.live_gangs;
+  if (!row.committed_once) {
+    row.committed_once = true;
+    --m.jobs.edit(job).gangs_left;
+    for (const std::uint32_t member : members) {
+      m.jobs.edit(job).sinks_left -= is_sink(m, stage_of(m, job, member)) ? 1 : 0;
+    }
+  }
+  for (const std::uint32_t member : members) {
+    if (m.jobs.has(job) && m.jobs[job].phase == JobPhase::live) {
+      set_available(s, stage_of(m, job, member), true);
+    }
+  }
+  if (m.jobs.has(job)) {
+    check_job_done(s, job);
+  }
+}
+
+void check_job_done(Step& s, JobId job) {
+  const JobRow& row = s.m.jobs[job];
+  if (row.phase == JobPhase::live && row.sinks_left == 0 && row.gangs_left == 0) {
+    end_job(s, job, {model::JobOutcome::succeeded, std::nullopt, {}, std::nullopt, std::nullopt});
+  }
+}
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,218 @@
+// Dispatch of inputs, timers, digest and probe; every duty lives in its own file.
+#include "scheduler/core.hpp"
+
+#include <algorithm>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+Machine::Machine(const Machine& other)
+    : config(other.config), names(other.names), profile_names(other.profile_names),
+      autoscaling(other.autoscaling), policies(other.policies),
+      idle_placement(other.idle_placement->clone()), slots(other.slots), idle(other.idle),
+      executors(other.executors), expected(other.expected), jobs(other.jobs),
+      stages(other.stages), colds(other.colds), free_colds(other.free_colds), gangs(other.gangs),
+      runs(other.runs), timers(other.timers), next_timer(other.next_timer), queue(other.queue),
+      newly_ready(other.newly_ready), queued_gangs(other.queued_gangs), starved(other.starved),
+      outputs_on(other.outputs_on), by_name(other.by_name), on_host(other.on_host),
+      on_rack(other.on_rack), wants_pass(other.wants_pass), outputs_digest(other.outputs_digest),
+      counters(other.counters) {}
+
+TimerId set_timer(Step& s, TimerRow row, model::Duration delay) {
+  row.id = TimerId{s.m.next_timer++};
+  s.m.timers.push_back(row);
+  s.out.list.emplace_back(SetTimer{row.id, delay});
+  return row.id;
+}
+
+void void_timer(Machine& m, TimerId timer) {
+  std::erase_if(m.timers, [timer](const TimerRow& row) { return row.id == timer; });
+}
+
+namespace {
+
+std::uint64_t timers_hash(const Machine& m) {
+  std::uint64_t sum = 0;
+  for (const TimerRow& timer : m.timers) {
+    sum += hash_of({timer.id.value, bits(timer.kind), timer.job.value, timer.consumer,
+                    timer.producer});
+  }
+  return sum;
+}
+
+std::uint64_t policies_hash(const Machine& m) {
+  return hash_of({m.policies.queue->digest(), m.policies.overtake->digest(),
+                  m.policies.placement->digest()});
+}
+
+}  // namespace
+
+std::uint64_t digest(Machine& m) {
+  return m.slots.digest() + m.idle.digest() * 3 + m.executors.digest() * 5 + m.jobs.digest() * 7 +
+         m.stages.digest() * 11 + m.gangs.digest() * 13 + m.runs.digest() * 17 +
+         m.outputs_digest * 19 + timers_hash(m) * 23 + policies_hash(m) * 29;
+}
+
+namespace {
+
+std::uint64_t full_outputs_hash(const Machine& m) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < m.stages.size(); ++i) {
+    const StageId stage{i};
+    if (!m.stages[stage].used || m.stages[stage].cold == none_u32) {
+      continue;
+    }
+    const std::vector<std::uint32_t>& outputs = m.colds[m.stages[stage].cold].outputs;
+    for (std::size_t p = 0; p < outputs.size(); ++p) {
+      sum += outputs[p] == none_u32 ? 0 : hash_of({stage.value, p, outputs[p]});
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::uint64_t full_digest(const Machine& m) {
+  return m.slots.full_digest() + m.idle.full_digest() * 3 + m.executors.full_digest() * 5 +
+         m.jobs.full_digest() * 7 + m.stages.full_digest() * 11 + m.gangs.full_digest() * 13 +
+         m.runs.full_digest() * 17 + full_outputs_hash(m) * 19 + timers_hash(m) * 23 +
+         policies_hash(m) * 29;
+}
+
+model::Probe probe(Machine& m, model::ProbeWhen when) {
+  model::Probe line;
+  line.when = when;
+  line.digest = static_cast<std::int64_t>(digest(m));
+  line.jobs = m.counters.live_jobs;
+  line.groups = m.counters.live_gangs;
+  line.reservations = 0;  // eager start: reservations never outlive their step
+  line.deferred = m.counters.deferred;
+  line.authorizations = m.counters.authorizations;
+  line.timers = static_cast<std::int64_t>(m.timers.size());
+  line.busy = m.counters.busy;
+  for (std::size_t p = 0; p < m.slots.profile_count(); ++p) {
+    line.free.push_back({m.profile_names[p], m.slots.free_total(ProfileId{p})});
+  }
+  line.launches = m.counters.launches;
+  line.kills = m.counters.kills;
+  return line;
+}
+
+namespace {
+
+void fail_stuck_jobs(Step& s) {
+  Machine& m = s.m;
+  std::vector<JobId> live;
+  for (std::size_t i = 0; i < m.jobs.size(); ++i) {
+    const JobId job{i};
+    if (m.jobs.has(job) && m.jobs[job].phase == JobPhase::live) {
+      live.push_back(job);
+    }
+  }
+  std::ranges::sort(live, {}, [&m](JobId job) {
+    return std::pair{m.jobs[job].submitted, m.jobs[job].rank};
+  });
+  for (const JobId job : live) {
+    end_job(s, job,
+            {model::JobOutcome::failed, model::Code::deadlock,
+             m.names->intern("nothing can happen any more"), std::nullopt, std::nullopt});
+  }
+}
+
+struct Dispatch {
+  Step& s;
+
+  void operator()(const SubmitJob& input) const { submit_job(s, input); }
+  void operator()(const CancelJob& input) const {
+    if (s.m.jobs.has(input.job) && s.m.jobs[input.job].phase == JobPhase::live) {
+      end_job(s, input.job,
+              {model::JobOutcome::cancelled, model::Code::cancelled, {}, std::nullopt,
+               std::nullopt});
+    }
+  }
+  void operator()(const ForgetJob& input) const { forget_job(s.m, input.job); }
+  void operator()(const ExpectExecutor& input) const { expect_executor(s.m, input.spec); }
+  void operator()(const GiveUpExecutor& input) const { give_up_executor(s, input.expected); }
+  void operator()(const JoinExecutor& input) const { join_executor(s, input); }
+  void operator()(const LoseExecutor& input) const { lose_executor(s, input); }
+  void operator()(const HoldExecutor& input) const { hold_executor(s, input); }
+  void operator()(const ReleaseExecutor& input) const { release_executor(s, input); }
+  void operator()(const TaskEnded& input) const { task_ended(s, input); }
+  void operator()(const KillEffective& input) const {
+    if (s.m.runs.has(input.run) && s.m.runs[input.run].dying) {
+      free_run(s.m, input.run);
+    }
+  }
+  void operator()(const TimerFired& input) const { timer_fired(s, input.timer); }
+  void operator()(const Stuck& /*input*/) const { fail_stuck_jobs(s); }
+};
+
+}  // namespace
+
+Core::Core(const CoreOptions& options, const PolicySet& policies)
+    : machine_(std::make_unique<Machine>(options.config)) {
+  RH_CHECK(options.names != nullptr);
+  RH_CHECK(policies.queue && policies.overtake && policies.placement);
+  Machine& m = *machine_;
+  m.names = options.names;
+  m.profile_names = options.profile_names;
+  m.autoscaling = options.autoscaling;
+  m.policies = policies;
+  m.idle_placement = policies.placement->clone();
+  m.slots = Ledger(options.profile_tasks);
+  m.idle = Ledger(options.profile_tasks);
+  m.queue = UnitQueue(options.profile_tasks.size());
+}
+
+Core::Core(const Core& other) : machine_(std::make_unique<Machine>(*other.machine_)) {}
+
+Core& Core::operator=(const Core& other) {
+  if (this != &other) {
+    machine_ = std::make_unique<Machine>(*other.machine_);
+  }
+  return *this;
+}
+
+Core::Core(Core&&) noexcept = default;
+Core& Core::operator=(Core&&) noexcept = default;
+Core::~Core() = default;
+
+void Core::step(const Input& input, Actions& out) {
+  Step s{*machine_, out};
+  std::visit(Dispatch{s}, input);
+}
+
+bool Core::wants_pass() const {
+  return machine_->wants_pass;
+}
+
+void Core::pass(Actions& out) {
+  Step s{*machine_, out};
+  scheduler::pass(s);
+}
+
+model::Probe Core::probe(model::ProbeWhen when) {
+  return scheduler::probe(*machine_, when);
+}
+
+std::uint64_t Core::digest() {
+  return scheduler::digest(*machine_);
+}
+
+std::uint64_t Core::full_digest() const {
+  return scheduler::full_digest(*machine_);
+}
+
+bool Core::operator==(const Core& other) const {
+  const Machine& l = *machine_;
+  const Machine& r = *other.machine_;
+  return l.config == r.config && l.slots == r.slots && l.idle == r.idle &&
+         l.executors == r.executors && l.expected == r.expected && l.jobs == r.jobs &&
+         l.stages == r.stages && l.colds == r.colds && l.free_colds == r.free_colds &&
+         l.gangs == r.gangs && l.runs == r.runs && l.timers == r.timers &&
+         l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
+         l.starved == r.starved && l.wants_pass == r.wants_pass;
+}
+
+}  // namespace rehearse::scheduler

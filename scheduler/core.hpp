@@ -1,0 +1,64 @@
+// The scheduler core: a state machine in the manner of sans-I/O protocols. It has no clock, no
+// threads and no randomness; it is told what happened and says what to do. A Core is a regular
+// value: a copy is a snapshot, and equal cores given equal inputs give equal actions.
+//
+// Typical use: step() the inputs of one instant in their order, carrying out the actions of each
+// before the next; then, while wants_pass(), pass(). Kill actions whose slot comes back at once are
+// answered with KillEffective before the pass.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/cluster.hpp"
+#include "model/scheduler_config.hpp"
+#include "scheduler/action.hpp"
+#include "scheduler/input.hpp"
+#include "scheduler/policy.hpp"
+
+namespace rehearse::scheduler {
+
+struct Machine;
+
+// What the core is made for. Executors are told by inputs, not here.
+struct CoreOptions {
+  model::SchedulerConfig config;
+  std::vector<model::NameId> profile_names;    // by ProfileId
+  std::vector<model::ResourceVector> profile_tasks;  // amounts of one task, by ProfileId
+  bool autoscaling = false;                    // F12: DYNAMIC_ALLOCATION
+  model::NameTable* names = nullptr;           // outlives the core and its copies; not state
+};
+
+class Core {
+ public:
+  Core(const CoreOptions& options, const PolicySet& policies);
+  Core(const Core& other);
+  Core& operator=(const Core& other);
+  Core(Core&&) noexcept;
+  Core& operator=(Core&&) noexcept;
+  ~Core();
+
+  // Appends actions to `out`. An input about something that is over changes nothing.
+  void step(const Input& input, Actions& out);
+
+  // A8: something changed since the last pass that can let a task start.
+  [[nodiscard]] bool wants_pass() const;
+  // The decisions at the end of a round (scenario.md section 4).
+  void pass(Actions& out);
+
+  // Counts of the `probe` line, for the end of a run.
+  [[nodiscard]] model::Probe probe(model::ProbeWhen when);
+
+  // Stable across builds; brought up to date for what changed since it was last asked for.
+  [[nodiscard]] std::uint64_t digest();
+  // The same value computed from all rows: what digest() is audited with.
+  [[nodiscard]] std::uint64_t full_digest() const;
+  // Every table, member by member.
+  bool operator==(const Core& other) const;
+
+ private:
+  std::unique_ptr<Machine> machine_;
+};
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,211 @@
+// Executors coming, going and being held, and the units that no executor can serve any more (A14).
+#include <algorithm>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+void update_offers(Machine& m, ExecutorId executor) {
+  const ExecutorRow& row = m.executors[executor];
+  const bool offers = row.phase == ExecutorPhase::live && row.holds == 0 && !row.draining;
+  if (offers && !m.slots.is_open(executor)) {
+    m.slots.open(executor);
+    m.wants_pass = true;
+  } else if (!offers && m.slots.is_open(executor)) {
+    m.slots.close(executor);
+  }
+}
+
+void forget_from(std::unordered_map<std::uint32_t, std::vector<ExecutorId>>& map,
+                 model::NameId name, ExecutorId executor) {
+  if (const auto found = map.find(name.value); found != map.end()) {
+    std::erase(found->second, executor);
+  }
+}
+
+void close_idle(Machine& m, std::uint32_t idle_index) {
+  if (m.idle.is_open(ExecutorId{idle_index})) {
+    m.idle.close(ExecutorId{idle_index});
+  }
+}
+
+}  // namespace
+
+void expect_executor(Machine& m, const model::ExecutorSpec& spec) {
+  const ExecutorId idle = m.idle.add(spec.resources, spec.profile);
+  m.idle.open(idle);
+  m.expected.push_back({spec, idle.value, true});
+}
+
+void give_up_executor(Step& s, ExpectedId expected) {
+  ExpectedRow& row = s.m.expected[expected.index()];
+  if (row.due) {
+    row.due = false;
+    close_idle(s.m, row.idle_index);
+    judge_starvation_after_loss(s);
+  }
+}
+
+void join_executor(Step& s, const JoinExecutor& input) {
+  Machine& m = s.m;
+  if (!input.expected.valid()) {
+    expect_executor(m, input.spec);
+  }
+  ExpectedRow& expected =
+      input.expected.valid() ? m.expected[input.expected.index()] : m.expected.back();
+  RH_CHECK(expected.due, input.expected.value);
+  expected.due = false;
+  const model::ExecutorSpec& spec = expected.spec;
+  ExecutorRow row;
+  row.name = spec.name;
+  row.host = spec.host;
+  row.rack = spec.rack;
+  row.bound = spec.profile;
+  row.phase = ExecutorPhase::live;
+  row.idle_index = expected.idle_index;
+  const ExecutorId executor = m.executors.add(row);
+  RH_CHECK(m.slots.add(spec.resources, spec.profile) == executor, executor.value);
+  m.by_name[spec.name.value] = executor;
+  m.on_host[spec.host.value].push_back(executor);
+  if (spec.rack.valid()) {
+    m.on_rack[spec.rack.value].push_back(executor);
+  }
+  update_offers(m, executor);
+  judge_starvation_after_join(s);
+}
+
+void hold_executor(Step& s, const HoldExecutor& input) {
+  Machine& m = s.m;
+  ExecutorRow& row = m.executors.edit(input.executor);
+  if (row.phase != ExecutorPhase::live) {
+    return;
+  }
+  if (input.cause == model::HoldCause::hold) {
+    RH_CHECK(row.holds < 255, input.executor.value);
+    ++row.holds;
+    update_offers(m, input.executor);
+    return;
+  }
+  if (!row.draining) {
+    row.draining = true;
+    update_offers(m, input.executor);
+    close_idle(m, row.idle_index);
+    judge_starvation_after_loss(s);
+  }
+}
+
+void release_executor(Step& s, const ReleaseExecutor& input) {
+  ExecutorRow& row = s.m.executors.edit(input.executor);
+  if (row.holds > 0) {
+    --row.holds;
+    update_offers(s.m, input.executor);
+  }
+}
+
+void close_executor(Machine& m, ExecutorId executor) {
+  ExecutorRow& row = m.executors.edit(executor);
+  row.phase = ExecutorPhase::lost;
+  update_offers(m, executor);
+  close_idle(m, row.idle_index);
+  m.by_name.erase(row.name.value);
+  forget_from(m.on_host, row.host, executor);
+  forget_from(m.on_rack, row.rack, executor);
+}
+
+bool exceeds_capacity(Machine& m, StageId leader) {
+  const StageRow& row = m.stages[leader];
+  if (!row.gang.valid()) {
+    return row.tasks > 0 && m.idle.free_total(ProfileId{std::uint32_t{row.profile}}) == 0;
+  }
+  bool by_trial = false;
+  return m.gangs[row.gang].tasks > 0 &&
+         !could_ever_fit(m, m.jobs[row.job], m.gangs[row.gang], &by_trial);
+}
+
+namespace {
+
+void starve(Step& s, StageId leader) {
+  Machine& m = s.m;
+  StageRow& row = m.stages.edit(leader);
+  row.starved = true;
+  m.starved.push_back(leader);
+  if (row.gang.valid()) {
+    m.gangs.edit(row.gang).starved = true;
+    m.queue.clear_waiting(leader);
+  }
+  JobRow& job = m.jobs.edit(row.job);
+  if (job.starved_units++ == 0) {
+    const TimerRow timer{{}, TimerKind::grace, row.job, 0, none_u32};
+    job.grace = set_timer(s, timer, m.config.no_executor_grace);
+  }
+}
+
+bool unfinished_singleton(const StageRow& row) {
+  const bool live = row.phase == StagePhase::waiting || row.phase == StagePhase::running ||
+                    row.phase == StagePhase::stalled;
+  return row.used && live && !row.gang.valid() && row.done < row.tasks;
+}
+
+}  // namespace
+
+void judge_starvation_after_loss(Step& s) {
+  Machine& m = s.m;
+  std::vector<StageId> suspects = m.queued_gangs;
+  bool profile_gone = false;
+  for (std::size_t p = 0; p < m.idle.profile_count(); ++p) {
+    profile_gone = profile_gone || m.idle.free_total(ProfileId{p}) == 0;
+  }
+  if (profile_gone) {  // rare: only then can a singleton starve
+    for (std::size_t i = 0; i < m.stages.size(); ++i) {
+      const StageId stage{i};
+      if (unfinished_singleton(m.stages[stage]) &&
+          m.jobs[m.stages[stage].job].phase == JobPhase::live) {
+        suspects.push_back(stage);
+      }
+    }
+  }
+  std::ranges::sort(suspects, {}, [&m](StageId leader) { return m.queue.position(leader); });
+  for (const StageId leader : suspects) {
+    if (!m.stages[leader].starved && exceeds_capacity(m, leader)) {
+      starve(s, leader);
+    }
+  }
+}
+
+void judge_starvation_after_join(Step& s) {
+  Machine& m = s.m;
+  std::vector<StageId> starved = m.starved;
+  std::ranges::sort(starved, {}, [&m](StageId leader) { return m.queue.position(leader); });
+  for (const StageId leader : starved) {
+    if (exceeds_capacity(m, leader)) {
+      continue;
+    }
+    no_longer_starved(m, leader);
+    const GangId gang = m.stages[leader].gang;
+    if (gang.valid() && m.gangs[gang].phase == GangPhase::slots) {
+      m.queue.set_waiting(leader, m.gangs[gang].demand);
+      m.wants_pass = true;
+    }
+  }
+}
+
+void no_longer_starved(Machine& m, StageId leader) {
+  StageRow& row = m.stages.edit(leader);
+  if (!row.starved) {
+    return;
+  }
+  row.starved = false;
+  std::erase(m.starved, leader);
+  if (row.gang.valid()) {
+    m.gangs.edit(row.gang).starved = false;
+  }
+  JobRow& job = m.jobs.edit(row.job);
+  if (--job.starved_units == 0) {
+    void_timer(m, job.grace);
+    job.grace = TimerId{};
+  }
+}
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,510 @@
+// What a failure does: retries and resubmission of regular stages (X9), the end of a group as a
+// whole (X1 to X5, X10), losses of executors (X12, X13), and the end of a job (X14).
+#include <algorithm>
+#include <array>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+std::vector<RunId> live_runs(const Machine& m, StageId stage) {
+  std::vector<RunId> runs;
+  const RunId first = m.stages[stage].first_run;
+  for (RunId run = first; run.valid();) {
+    runs.push_back(run);
+    run = m.runs[run].stage_next;
+    if (run == first) {
+      break;
+    }
+  }
+  return runs;
+}
+
+bool is_live(const Machine& m, JobId job) {
+  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
+}
+
+// Counts a failure of the partition; the number so far.
+std::int32_t count_failure(Machine& m, StageId stage, std::int32_t partition) {
+  StageCold& cold = cold_of(m, stage);
+  auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
+  if (found == cold.tries.end()) {
+    cold.tries.push_back({partition, 1, 0});
+    found = cold.tries.end() - 1;
+  }
+  return ++found->failures;
+}
+
+bool counts_towards_limit(std::optional<model::TaskReason> reason) {
+  return reason == model::TaskReason::exception || reason == model::TaskReason::result_lost ||
+         reason == model::TaskReason::out_of_memory;
+}
+
+// One counted failure more of a partition of the live attempt; false if that ended the job.
+bool below_limit(Step& s, StageId stage, std::int32_t partition, model::Code cause) {
+  Machine& m = s.m;
+  if (count_failure(m, stage, partition) < m.config.failure.max_task_failures) {
+    return true;
+  }
+  const std::string detail = "partition " + std::to_string(partition) + " of stage " +
+                             std::string(m.names->text(stage_name(m, stage))) +
+                             " used up its tries";
+  complete_attempt(s, stage, model::StageStatus::failed,
+                   cause == model::Code::executor_lost ? model::StageReason::executor_lost
+                                                       : model::StageReason::task_failed);
+  end_job(s, m.stages[stage].job,
+          {model::JobOutcome::failed, cause, m.names->intern(detail), std::nullopt, std::nullopt});
+  return false;
+}
+
+}  // namespace
+
+model::Code cause_of(std::optional<model::TaskReason> reason) {
+  if (reason == model::TaskReason::fetch_failed) {
+    return model::Code::fetch_failed;
+  }
+  return reason == model::TaskReason::executor_lost ? model::Code::executor_lost
+                                                    : model::Code::task_failed;
+}
+
+void kill_run(Step& s, RunId run, model::TaskReason reason) {
+  Machine& m = s.m;
+  RH_CHECK(m.runs.has(run) && !m.runs[run].dying, run.value);
+  unlink_from_stage(m, run);
+  m.runs.edit(run).dying = true;
+  ++m.counters.kills;
+  s.out.list.emplace_back(Kill{run, reason});
+}
+
+void retry_partition(Machine& m, StageId stage, std::int32_t partition) {
+  StageCold& cold = cold_of(m, stage);
+  const auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
+  if (found == cold.tries.end()) {
+    cold.tries.push_back({partition, 1, 0});
+  }
+  const auto at = std::ranges::lower_bound(cold.again, partition, std::ranges::greater{});
+  RH_CHECK(at == cold.again.end() || *at != partition, stage.value, partition);
+  cold.again.insert(at, partition);
+  StageRow& row = m.stages.edit(stage);
+  if (row.pending++ == 0) {
+    m.queue.set_pending(stage, ProfileId{std::uint32_t{row.profile}});
+  }
+  m.wants_pass = true;
+}
+
+void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
+  Machine& m = s.m;
+  const StageId stage = run.stage;
+  const StageRow& row = m.stages[stage];
+  const JobId job = row.job;
+  const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
+  ExecutorId source;
+  if (input.reason == model::TaskReason::fetch_failed) {
+    const StageId producer = stage_of(m, job, input.fetch_from.value);
+    const bool dormant = m.stages[producer].phase == StagePhase::dormant;
+    const std::uint32_t cold = m.stages[producer].cold;
+    const StageId origin = !dormant ? producer
+                           : cold == none_u32 ? StageId{}
+                                              : m.colds[cold].foreign;
+    const std::uint32_t at =
+        origin.valid() ? output_executor(m, origin, input.fetch_partition) : none_u32;
+    source = at == none_u32 ? ExecutorId{} : ExecutorId{at};
+  }
+  if (row.gang.valid()) {
+    const GangId gang = row.gang;
+    fail_group(s, gang, cause_of(input.reason));
+    if (source.valid()) {
+      ++m.executors.edit(source).epoch;
+      strike_off(s, source, false);  // X5
+    }
+    return;
+  }
+  if (input.reason == model::TaskReason::fetch_failed) {
+    if (!of_live_attempt) {
+      return;  // SS-1.8: of an older attempt, ignored
+    }
+    end_attempt_by_fetch(s, stage);
+    if (source.valid()) {
+      ++m.executors.edit(source).epoch;
+      strike_off(s, source, false);
+    }
+    if (is_live(m, job)) {
+      resubmit_later(s, stage, input.fetch_from.value);
+    }
+    return;
+  }
+  if (!of_live_attempt) {
+    return;
+  }
+  if (output_executor(m, stage, run.partition) != none_u32) {
+    attempt_maybe_over(s, stage);  // another try of it had counted
+    return;
+  }
+  if (!counts_towards_limit(input.reason) ||
+      below_limit(s, stage, run.partition, model::Code::task_failed)) {
+    retry_partition(m, stage, run.partition);
+  }
+}
+
+void end_attempt_by_fetch(Step& s, StageId consumer) {
+  Machine& m = s.m;
+  complete_attempt(s, consumer, model::StageStatus::failed, model::StageReason::fetch_failed);
+  StageRow& row = m.stages.edit(consumer);
+  row.phase = StagePhase::stalled;
+  row.failures = static_cast<std::uint8_t>(std::min(row.failures + 1, 255));
+}
+
+void resubmit_later(Step& s, StageId consumer, std::uint32_t producer) {
+  Machine& m = s.m;
+  const StageRow& row = m.stages[consumer];
+  if (row.failures >= m.config.failure.max_stage_attempts) {
+    end_job(s, row.job,
+            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
+             m.names->intern("stage " + std::string(m.names->text(stage_name(m, consumer))) +
+                             " failed in all its attempts"),
+             std::nullopt, std::nullopt});
+    return;
+  }
+  const TimerRow timer{{}, TimerKind::resubmit, row.job, row.index, producer};
+  if (m.config.failure.resubmit_delay == 0) {
+    resubmit(s, timer);
+  } else {
+    set_timer(s, timer, m.config.failure.resubmit_delay);
+  }
+}
+
+void end_attempt_without_input(Step& s, StageId consumer) {
+  Machine& m = s.m;
+  const JobId job = m.stages[consumer].job;
+  std::uint32_t producer = none_u32;
+  for (const std::uint32_t parent :
+       m.jobs[job].graph->regular_parents.row(m.stages[consumer].index)) {
+    if (producer == none_u32 && !m.stages[stage_of(m, job, parent)].available) {
+      producer = parent;
+    }
+  }
+  RH_CHECK(producer != none_u32, consumer.value);
+  end_attempt_by_fetch(s, consumer);
+  resubmit_later(s, consumer, producer);
+}
+
+// The producer first, then the reader, which waits for it; not if stragglers did the rest since.
+void resubmit(Step& s, const TimerRow& timer) {
+  Machine& m = s.m;
+  const StageId consumer = stage_of(m, timer.job, timer.consumer);
+  if (m.stages[consumer].phase != StagePhase::stalled) {
+    return;
+  }
+  const StageId producer = stage_of(m, timer.job, timer.producer);
+  if (!m.stages[producer].available) {
+    want_input(s, producer);
+  }
+  if (is_live(m, timer.job) && m.stages[consumer].phase == StagePhase::stalled) {
+    want(s, consumer);
+  }
+}
+
+void timer_fired(Step& s, TimerId id) {
+  Machine& m = s.m;
+  const auto found = std::ranges::lower_bound(m.timers, id, {}, &TimerRow::id);
+  if (found == m.timers.end() || found->id != id) {
+    return;  // void
+  }
+  const TimerRow timer = *found;
+  m.timers.erase(found);
+  if (timer.kind == TimerKind::resubmit) {
+    resubmit(s, timer);
+    return;
+  }
+  end_job(s, timer.job,
+          {model::JobOutcome::failed, model::Code::admission_timeout,
+           m.names->intern("no executor for it within no_executor_grace"), std::nullopt,
+           std::nullopt});
+}
+
+namespace {
+
+// Authorized outputs of a group that fails are dropped (C8).
+void discard_authorized(Step& s, GangId gang) {
+  Machine& m = s.m;
+  std::vector<std::uint32_t> members = m.gangs[gang].members;
+  std::ranges::sort(members);
+  for (const std::uint32_t member : members) {
+    const StageId stage = stage_of(m, m.gangs[gang].job, member);
+    StageCold& cold = cold_of(m, stage);
+    for (const std::int32_t partition : cold.authorized) {
+      const ExecutorId executor{output_executor(m, stage, partition)};
+      s.write(model::OutputDiscarded{{job_name(m, m.stages[stage].job), stage_name(m, stage),
+                                      m.executors[executor].name, m.stages[stage].attempt,
+                                      partition, 0}});
+      --m.counters.authorizations;
+    }
+    cold.authorized.clear();
+  }
+}
+
+}  // namespace
+
+void fail_group(Step& s, GangId gang, model::Code cause) {
+  Machine& m = s.m;
+  const JobId job = m.gangs[gang].job;
+  RH_CHECK(m.gangs[gang].phase == GangPhase::running, gang.value);
+  std::vector<std::uint32_t> members = m.gangs[gang].members;
+  std::ranges::sort(members);
+  for (const std::uint32_t member : members) {
+    for (const RunId run : live_runs(m, stage_of(m, job, member))) {
+      kill_run(s, run, model::TaskReason::group_failed);
+    }
+  }
+  discard_authorized(s, gang);
+  for (const std::uint32_t member : m.gangs[gang].members) {
+    const StageId stage = stage_of(m, job, member);
+    m.counters.deferred -= m.stages[stage].done;
+    complete_attempt(s, stage, model::StageStatus::failed, model::StageReason::group_failed);
+  }
+  s.write(model::GroupFailed{stage_ref(m, gang_leader(m, gang)), cause});
+  m.gangs.edit(gang).phase = GangPhase::failed;
+  --m.counters.live_gangs;
+  end_job(s, job,
+          {model::JobOutcome::failed, cause, m.names->intern("a group failed"), std::nullopt,
+           std::nullopt});
+}
+
+void rerun_committed_group(Step& s, GangId gang) {
+  Machine& m = s.m;
+  GangRow& row = m.gangs.edit(gang);
+  if (row.reruns >= m.config.failure.max_stage_attempts) {
+    end_job(s, row.job,
+            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
+             m.names->intern("a committed group was rerun too often"), std::nullopt,
+             std::nullopt});
+    return;
+  }
+  ++row.reruns;
+  ++m.counters.live_gangs;
+  group_wants(s, gang);
+}
+
+namespace {
+
+void end_gang(Step& s, StageId leader, model::CancelCause cause) {
+  Machine& m = s.m;
+  const GangId gang = m.stages[leader].gang;
+  GangRow& row = m.gangs.edit(gang);
+  leave_queue(m, gang);
+  const bool queued = row.phase == GangPhase::inputs || row.phase == GangPhase::slots;
+  if (queued || row.phase == GangPhase::running) {
+    model::StageRef ref = stage_ref(m, leader);
+    if (queued) {
+      ref.attempt.reset();
+    }
+    s.write(model::GroupCancelled{ref, cause});
+    --m.counters.live_gangs;
+  }
+  if (row.phase == GangPhase::running) {
+    for (const std::uint32_t member : row.members) {
+      m.counters.deferred -= m.stages[stage_of(m, row.job, member)].done;
+    }
+  }
+  row.phase = GangPhase::failed;
+}
+
+// X14: what of the job still lives, in file order.
+void tear_down(Step& s, JobId job, model::TaskReason kill_reason, model::CancelCause cause) {
+  Machine& m = s.m;
+  const std::uint32_t stages = m.jobs[job].stages;
+  constexpr std::array reasons{model::StageReason::job_failed, model::StageReason::job_cancelled,
+                               model::StageReason::job_done};
+  for (std::uint32_t i = 0; i < stages; ++i) {
+    const StageId stage = stage_of(m, job, i);
+    for (const RunId run : live_runs(m, stage)) {
+      kill_run(s, run, kill_reason);
+    }
+    if (m.stages[stage].phase == StagePhase::running) {
+      complete_attempt(s, stage, model::StageStatus::cancelled,
+                       reasons.at(static_cast<std::size_t>(cause)));
+    }
+  }
+  for (std::uint32_t i = 0; i < stages; ++i) {
+    const StageId stage = stage_of(m, job, i);
+    const GangId gang = m.stages[stage].gang;
+    if (gang.valid() && m.gangs[gang].leader == i) {
+      discard_authorized(s, gang);
+      end_gang(s, stage, cause);
+    }
+  }
+}
+
+void leave_tables(Machine& m, JobId job) {
+  const JobRow& row = m.jobs[job];
+  for (std::uint32_t i = 0; i < row.stages; ++i) {
+    const StageId stage = stage_of(m, job, i);
+    no_longer_starved(m, stage);
+    const GangId gang = m.stages[stage].gang;
+    if (!gang.valid() || m.gangs[gang].leader == i) {
+      m.queue.remove(stage);
+    }
+  }
+  for (std::uint32_t i = 0; i < row.stages; ++i) {
+    const StageId stage = stage_of(m, job, i);
+    const GangId gang = m.stages[stage].gang;
+    if (gang.valid() && m.gangs[gang].leader == i) {
+      const std::vector<std::uint32_t> members = m.gangs[gang].members;
+      m.gangs.remove(gang);
+      for (const std::uint32_t member : members) {
+        m.stages.edit(stage_of(m, job, member)).gang = GangId{};
+      }
+    }
+  }
+  std::erase_if(m.timers, [job](const TimerRow& timer) { return timer.job == job; });
+}
+
+}  // namespace
+
+void end_job(Step& s, JobId job, const JobEnding& ending) {
+  Machine& m = s.m;
+  RH_CHECK(is_live(m, job), job.value);
+  const bool cancelled = ending.outcome == model::JobOutcome::cancelled;
+  const model::CancelCause cause = cancelled ? model::CancelCause::job_cancelled
+                                   : ending.outcome == model::JobOutcome::failed
+                                       ? model::CancelCause::job_failed
+                                       : model::CancelCause::job_done;
+  m.jobs.edit(job).phase = JobPhase::ended;
+  tear_down(s, job, cancelled ? model::TaskReason::cancelled : model::TaskReason::job_ended, cause);
+  s.write(model::JobEnd{job_name(m, job), ending.outcome, ending.code, ending.detail, ending.need,
+                        ending.have});
+  --m.counters.live_jobs;
+  leave_tables(m, job);
+  if (!m.jobs[job].keeps_outputs) {
+    release_stage_rows(m, job);
+    return;
+  }
+  const std::uint32_t stages = m.jobs[job].stages;
+  for (std::uint32_t i = 0; i < stages; ++i) {
+    foreign_job_ended(s, stage_of(m, job, i));
+  }
+}
+
+namespace {
+
+// X3, X10 (a): does the loss of this executor fail the running group, beyond its running tasks?
+bool finished_output_needed(const Machine& m, GangId gang, ExecutorId executor, bool outputs_go) {
+  const GangRow& row = m.gangs[gang];
+  const model::ExecutorLossAxis axis = m.config.failure.executor_loss;
+  if (axis == model::ExecutorLossAxis::running_only) {
+    return false;
+  }
+  const model::StageGraph& graph = *m.jobs[row.job].graph;
+  for (const std::uint32_t member : row.members) {
+    const StageId stage = stage_of(m, row.job, member);
+    const std::vector<std::uint32_t>& outputs = m.colds[m.stages[stage].cold].outputs;
+    const auto children = graph.pipelined_children.row(member);
+    const bool read = std::ranges::any_of(children, [&m, &row](std::uint32_t child) {
+      const StageRow& consumer = m.stages[stage_of(m, row.job, child)];
+      return consumer.done < consumer.tasks;
+    });
+    for (std::size_t p = 0; p < outputs.size(); ++p) {
+      if (outputs[p] != executor.value) {
+        continue;
+      }
+      const bool authorized = std::ranges::binary_search(m.colds[m.stages[stage].cold].authorized,
+                                                         static_cast<std::int32_t>(p));
+      if (axis == model::ExecutorLossAxis::any_member || read ||
+          (has_readers(m, stage) && outputs_go) || authorized) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Running groups with a finished or running task there, in the order they are met.
+std::vector<GangId> groups_hit(const Machine& m, ExecutorId executor,
+                               const std::vector<RunRow>& lost, bool outputs_go) {
+  std::vector<GangId> hit;
+  const auto add = [&hit](GangId gang) {
+    if (std::ranges::find(hit, gang) == hit.end()) {
+      hit.push_back(gang);
+    }
+  };
+  for (const RunRow& run : lost) {
+    const GangId gang = m.stages[run.stage].gang;
+    if (gang.valid()) {
+      add(gang);
+    }
+  }
+  if (executor.index() < m.outputs_on.size()) {
+    std::vector<StageId> stages = m.outputs_on[executor.index()];
+    std::ranges::sort(stages);
+    for (const StageId stage : stages) {
+      const GangId gang = m.stages[stage].used ? m.stages[stage].gang : GangId{};
+      if (gang.valid() && m.gangs[gang].phase == GangPhase::running &&
+          finished_output_needed(m, gang, executor, outputs_go)) {
+        add(gang);
+      }
+    }
+  }
+  return hit;
+}
+
+// Every try believed to run there ends failed; killed ones are simply over.
+std::vector<RunRow> end_runs_on(Step& s, ExecutorId executor) {
+  Machine& m = s.m;
+  std::vector<RunRow> lost;
+  while (m.executors[executor].first_run.valid()) {
+    const RunId run = m.executors[executor].first_run;
+    if (!m.runs[run].dying) {
+      lost.push_back(m.runs[run]);
+      s.out.list.emplace_back(EndTask{run, model::TaskStatus::failed,
+                                      model::TaskReason::executor_lost, true});
+      unlink_from_stage(m, run);
+    }
+    free_run(m, run);
+  }
+  return lost;
+}
+
+void retry_lost_run(Step& s, const RunRow& run, model::LossCause cause) {
+  Machine& m = s.m;
+  const StageRow& row = m.stages[run.stage];
+  const bool of_live_attempt =
+      row.used && row.phase == StagePhase::running && run.attempt == row.attempt;
+  if (!of_live_attempt || row.gang.valid() ||
+      output_executor(m, run.stage, run.partition) != none_u32) {
+    return;
+  }
+  if (cause != model::LossCause::exit_by_app ||
+      below_limit(s, run.stage, run.partition, model::Code::executor_lost)) {
+    retry_partition(m, run.stage, run.partition);
+  }
+}
+
+}  // namespace
+
+void lose_executor(Step& s, const LoseExecutor& input) {
+  Machine& m = s.m;
+  if (!m.executors.has(input.executor) ||
+      m.executors[input.executor].phase != ExecutorPhase::live) {
+    return;
+  }
+  const bool outputs_go =
+      input.cause == model::LossCause::host || !m.config.outputs_survive_executor;
+  close_executor(m, input.executor);
+  const std::vector<RunRow> lost = end_runs_on(s, input.executor);
+  for (const GangId gang : groups_hit(m, input.executor, lost, outputs_go)) {
+    if (m.gangs.has(gang) && m.gangs[gang].phase == GangPhase::running) {
+      fail_group(s, gang, model::Code::executor_lost);  // unless its job ended with another group
+    }
+  }
+  for (const RunRow& run : lost) {
+    retry_lost_run(s, run, input.cause);
+  }
+  if (outputs_go) {
+    strike_off(s, input.executor, true);
+  }
+  judge_starvation_after_loss(s);
+}
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,190 @@
+// Indexes of the pass; see the header for what each is for.
+#include "scheduler/indexes.hpp"
+
+#include <algorithm>
+
+#include "model/support/check.hpp"
+
+namespace rehearse::scheduler {
+
+void MaxTree::grow(std::uint32_t index) {
+  const std::uint32_t wanted = std::bit_ceil(std::max<std::uint32_t>(index + 1, 2));
+  std::vector<std::int32_t> counts(wanted, 0);
+  std::copy(nodes_.begin() + leaves_, nodes_.end(), counts.begin());
+  leaves_ = wanted;
+  nodes_.assign(std::size_t{2} * wanted, 0);
+  std::ranges::copy(counts, nodes_.begin() + wanted);
+  for (std::uint32_t node = wanted - 1; node > 0; --node) {
+    nodes_[node] = std::max(nodes_[2 * node], nodes_[2 * node + 1]);
+  }
+}
+
+void MaxTree::set(std::uint32_t index, std::int32_t count) {
+  RH_CHECK(count >= 0, count);
+  if (index >= leaves_) {
+    grow(index);
+  }
+  std::uint32_t node = leaves_ + index;
+  nodes_[node] = count;
+  while (node > 1) {
+    node /= 2;
+    const std::int32_t greatest = std::max(nodes_[2 * node], nodes_[2 * node + 1]);
+    if (nodes_[node] == greatest) {
+      return;  // nothing above changes
+    }
+    nodes_[node] = greatest;
+  }
+}
+
+std::uint32_t MaxTree::argmax() const {
+  if (leaves_ == 0 || nodes_[1] == 0) {
+    return no_position;
+  }
+  const std::int32_t greatest = nodes_[1];
+  std::uint32_t node = 1;
+  while (node < leaves_) {
+    node = 2 * node + (nodes_[2 * node] == greatest ? 0U : 1U);
+  }
+  return node - leaves_;
+}
+
+std::uint32_t MaxTree::first_positive(std::uint32_t from) const {
+  if (from >= leaves_) {
+    return no_position;
+  }
+  std::uint32_t node = leaves_ + from;
+  if (nodes_[node] > 0) {
+    return from;
+  }
+  while (node > 1 && ((node & 1U) != 0 || nodes_[node + 1] == 0)) {
+    node /= 2;
+  }
+  if (node <= 1) {
+    return no_position;
+  }
+  ++node;
+  while (node < leaves_) {
+    node = 2 * node + (nodes_[2 * node] > 0 ? 0U : 1U);
+  }
+  return node - leaves_;
+}
+
+void PositionSet::resize(std::uint32_t positions) {
+  std::size_t words = (std::size_t{positions} + 63) / 64;
+  std::size_t level = 0;
+  while (true) {
+    if (levels_.size() == level) {
+      levels_.emplace_back();
+    }
+    levels_[level].resize(std::max<std::size_t>(words, 1), 0);
+    ++level;
+    if (words <= 1) {
+      break;
+    }
+    words = (words + 63) / 64;
+  }
+  // A grown set may have new levels: summarize from the bottom.
+  for (std::size_t above = 1; above < levels_.size(); ++above) {
+    std::ranges::fill(levels_[above], 0);
+    for (std::size_t word = 0; word < levels_[above - 1].size(); ++word) {
+      if (levels_[above - 1][word] != 0) {
+        levels_[above][word / 64] |= std::uint64_t{1} << (word % 64);
+      }
+    }
+  }
+}
+
+void PositionSet::insert(std::uint32_t position) {
+  std::size_t bit = position;
+  for (std::vector<std::uint64_t>& level : levels_) {
+    level[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    bit /= 64;
+  }
+}
+
+void PositionSet::erase(std::uint32_t position) {
+  std::size_t bit = position;
+  for (std::vector<std::uint64_t>& level : levels_) {
+    level[bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
+    if (level[bit / 64] != 0) {
+      return;
+    }
+    bit /= 64;
+  }
+}
+
+std::uint32_t PositionSet::next(std::uint32_t from) const {
+  std::size_t bit = from;
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    const std::size_t word = bit / 64;
+    if (word >= levels_[level].size()) {
+      return no_position;
+    }
+    const std::uint64_t left = levels_[level][word] & (~std::uint64_t{0} << (bit % 64));
+    if (left != 0) {
+      bit = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      while (level > 0) {
+        --level;
+        bit = bit * 64 + static_cast<std::size_t>(std::countr_zero(levels_[level][bit]));
+      }
+      return static_cast<std::uint32_t>(bit);
+    }
+    bit = word + 1;
+  }
+  return no_position;
+}
+
+void PositionSet::clear() {
+  for (std::vector<std::uint64_t>& level : levels_) {
+    std::ranges::fill(level, 0);
+  }
+}
+
+void DemandTree::resize(std::uint32_t positions) {
+  leaves_ = std::bit_ceil(std::max<std::uint32_t>(positions, 1));
+  nodes_.assign(std::size_t{2} * leaves_ * profiles_, absent);
+}
+
+void DemandTree::set(std::uint32_t position, std::span<const std::int32_t> demand) {
+  RH_CHECK(position < leaves_, position);
+  RH_CHECK(demand.empty() || demand.size() == profiles_);
+  std::size_t node = std::size_t{leaves_} + position;
+  for (std::size_t p = 0; p < profiles_; ++p) {
+    nodes_[node * profiles_ + p] = demand.empty() ? absent : demand[p];
+  }
+  for (node /= 2; node > 0; node /= 2) {
+    for (std::size_t p = 0; p < profiles_; ++p) {
+      nodes_[node * profiles_ + p] = std::min(nodes_[2 * node * profiles_ + p],
+                                              nodes_[(2 * node + 1) * profiles_ + p]);
+    }
+  }
+}
+
+bool DemandTree::fits(std::size_t node, std::span<const std::int64_t> free) const {
+  for (std::size_t p = 0; p < profiles_; ++p) {
+    const std::int32_t demand = nodes_[node * profiles_ + p];
+    if (demand == absent || demand > free[p]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::uint32_t DemandTree::search(std::size_t node, std::uint32_t low, std::uint32_t width,
+                                 std::uint32_t from, std::span<const std::int64_t> free) const {
+  if (low + width <= from || !fits(node, free)) {
+    return no_position;
+  }
+  if (width == 1) {
+    return low;
+  }
+  const std::uint32_t half = width / 2;
+  const std::uint32_t left = search(2 * node, low, half, from, free);
+  return left != no_position ? left : search(2 * node + 1, low + half, half, from, free);
+}
+
+std::uint32_t DemandTree::next(std::uint32_t from, std::span<const std::int64_t> free) const {
+  return leaves_ == 0 ? no_position : search(1, 0, leaves_, from, free);
+}
+
+}  // namespace rehearse::scheduler

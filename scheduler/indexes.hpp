@@ -1,0 +1,77 @@
+// The indexes that keep a pass from scanning: a tournament tree of counts (which executor has most),
+// a set of queue positions (which unit is next), and a tree of minimum demands (which waiting gang
+// could fit, A20). All are derived from the tables and therefore no part of the state's digest.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace rehearse::scheduler {
+
+inline constexpr std::uint32_t no_position = std::numeric_limits<std::uint32_t>::max();
+
+// Maximum of non-negative counts with the lowest index among equals. Grows by doubling.
+class MaxTree {
+ public:
+  // O(log n). Index may be beyond the present size.
+  void set(std::uint32_t index, std::int32_t count);
+  [[nodiscard]] std::int32_t get(std::uint32_t index) const {
+    return index < leaves_ ? nodes_[leaves_ + index] : 0;
+  }
+  // Lowest index with the greatest count; no_position if all counts are 0.
+  [[nodiscard]] std::uint32_t argmax() const;
+  // Lowest index >= from with a count above 0; no_position if none.
+  [[nodiscard]] std::uint32_t first_positive(std::uint32_t from) const;
+
+ private:
+  void grow(std::uint32_t index);
+
+  std::uint32_t leaves_ = 0;         // a power of two, or 0
+  std::vector<std::int32_t> nodes_;  // nodes_[1] is the root, leaves from leaves_ on
+};
+
+// A set of positions with first-at-or-after in three word reads at most per 64^3 positions.
+class PositionSet {
+ public:
+  void resize(std::uint32_t positions);  // keeps members below `positions`
+  void insert(std::uint32_t position);
+  void erase(std::uint32_t position);
+  [[nodiscard]] bool contains(std::uint32_t position) const {
+    return (levels_[0][position >> 6U] >> (position & 63U) & 1U) != 0;
+  }
+  // Lowest member >= from; no_position if none.
+  [[nodiscard]] std::uint32_t next(std::uint32_t from) const;
+  void clear();
+
+ private:
+  std::vector<std::vector<std::uint64_t>> levels_;  // level 0: one bit per position
+};
+
+// Minimum demand per profile over ranges of positions; absent positions demand infinitely much.
+class DemandTree {
+ public:
+  static constexpr std::int32_t absent = std::numeric_limits<std::int32_t>::max();
+
+  DemandTree() = default;
+  explicit DemandTree(std::size_t profiles) : profiles_(profiles) {}
+  void resize(std::uint32_t positions);  // forgets everything
+  // `demand` by profile, or empty to remove.
+  void set(std::uint32_t position, std::span<const std::int32_t> demand);
+  // Lowest position >= from whose demand does not exceed `free` in any profile (exact at the leaf).
+  [[nodiscard]] std::uint32_t next(std::uint32_t from, std::span<const std::int64_t> free) const;
+
+ private:
+  [[nodiscard]] bool fits(std::size_t node, std::span<const std::int64_t> free) const;
+  [[nodiscard]] std::uint32_t search(std::size_t node, std::uint32_t low, std::uint32_t width,
+                                     std::uint32_t from, std::span<const std::int64_t> free) const;
+
+  std::size_t profiles_ = 0;
+  std::uint32_t leaves_ = 0;
+  std::vector<std::int32_t> nodes_;  // profiles_ values per node
+};
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,202 @@
+// Runs: where a task goes, how a try starts, and how its slot comes back. Whose turn it is belongs
+// to admission.cpp.
+#include <algorithm>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+// Rings are circular and doubly linked, head first, in launch order.
+template <RunId RunRow::*Next, RunId RunRow::*Previous>
+void link_last(Machine& m, RunId& head, RunId run) {
+  RunRow& row = m.runs.edit(run);
+  if (!head.valid()) {
+    row.*Next = run;
+    row.*Previous = run;
+    head = run;
+    return;
+  }
+  RunRow& first = m.runs.edit(head);
+  const RunId last = first.*Previous;
+  row.*Next = head;
+  row.*Previous = last;
+  first.*Previous = run;
+  m.runs.edit(last).*Next = run;
+}
+
+template <RunId RunRow::*Next, RunId RunRow::*Previous>
+void unlink(Machine& m, RunId& head, RunId run) {
+  RunRow& row = m.runs.edit(run);
+  const RunId next = row.*Next;
+  const RunId previous = row.*Previous;
+  if (next == run) {
+    head = RunId{};
+  } else {
+    m.runs.edit(previous).*Next = next;
+    m.runs.edit(next).*Previous = previous;
+    if (head == run) {
+      head = next;
+    }
+  }
+  row.*Next = RunId{};
+  row.*Previous = RunId{};
+}
+
+// Of the executors in `list`, the one with most free slots, ties to the lowest number.
+ExecutorId best_of(const Ledger& slots, const std::vector<ExecutorId>& list, ProfileId profile) {
+  ExecutorId best;
+  std::int64_t best_free = 0;
+  for (const ExecutorId executor : list) {
+    const std::int64_t free = slots.free_slots(executor, profile);
+    if (free > best_free || (free == best_free && free > 0 && executor < best)) {
+      best = executor;
+      best_free = free;
+    }
+  }
+  return best;
+}
+
+// Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
+ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
+                     const std::vector<model::NameId>& prefers) {
+  for (const model::NameId name : prefers) {
+    const auto found = m.by_name.find(name.value);
+    if (found != m.by_name.end() && slots.free_slots(found->second, profile) > 0) {
+      return found->second;
+    }
+  }
+  const auto host_of = [&m](model::NameId name) {
+    const auto found = m.by_name.find(name.value);
+    return found == m.by_name.end() ? name : m.executors[found->second].host;
+  };
+  for (const model::NameId name : prefers) {
+    const auto found = m.on_host.find(host_of(name).value);
+    if (found != m.on_host.end()) {
+      if (const ExecutorId best = best_of(slots, found->second, profile); best.valid()) {
+        return best;
+      }
+    }
+  }
+  for (const model::NameId name : prefers) {
+    const auto host = m.on_host.find(host_of(name).value);
+    if (host == m.on_host.end() || host->second.empty()) {
+      continue;
+    }
+    const auto rack = m.on_rack.find(m.executors[host->second.front()].rack.value);
+    if (rack != m.on_rack.end()) {
+      if (const ExecutorId best = best_of(slots, rack->second, profile); best.valid()) {
+        return best;
+      }
+    }
+  }
+  return ExecutorId{};
+}
+
+}  // namespace
+
+ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
+                      const model::StageSpec& spec, std::int32_t partition) {
+  if (!spec.prefers.empty()) {
+    const ExecutorId executor = preferred(m, slots, spec.profile,
+                                          spec.prefers[static_cast<std::size_t>(partition)]);
+    if (executor.valid()) {
+      return executor;
+    }
+  }
+  const ExecutorId executor = placement.pick(slots, spec.profile);
+  RH_CHECK(!executor.valid() || slots.free_slots(executor, spec.profile) > 0, executor.value);
+  return executor;
+}
+
+RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor) {
+  Machine& m = s.m;
+  StageRow& row = m.stages.edit(stage);
+  RH_CHECK(row.phase == StagePhase::running, stage.value);
+  RH_CHECK(partition >= 0 && partition < row.tasks, partition, row.tasks);
+  std::int32_t try_number = 0;
+  StageCold& cold = cold_of(m, stage);
+  if (!cold.tries.empty()) {
+    const auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
+    if (found != cold.tries.end()) {
+      try_number = found->tries++;
+    }
+  }
+  RH_CHECK(try_number < 32000, try_number);
+  RunRow run;
+  run.stage = stage;
+  run.executor = executor;
+  run.partition = partition;
+  run.epoch = m.executors[executor].epoch;
+  run.attempt = row.attempt;
+  run.try_number = static_cast<std::int16_t>(try_number);
+  run.profile = static_cast<std::uint8_t>(row.profile);
+  const RunId id = m.runs.add(run);
+  link_last<&RunRow::stage_next, &RunRow::stage_previous>(m, row.first_run, id);
+  ExecutorRow& where = m.executors.edit(executor);
+  link_last<&RunRow::executor_next, &RunRow::executor_previous>(m, where.first_run, id);
+  ++where.runs;
+  ++row.running;
+  ++m.counters.busy;
+  ++m.counters.launches;
+  const model::JobSpec& spec = *m.jobs[row.job].spec;
+  s.out.list.emplace_back(Launch{id, row.job, StageIndex{row.index}, executor, spec.name,
+                                 spec.stages[row.index].name, where.name, partition, row.attempt,
+                                 try_number});
+  return id;
+}
+
+void unlink_from_stage(Machine& m, RunId run) {
+  const RunRow& row = m.runs[run];
+  StageRow& stage = m.stages.edit(row.stage);
+  unlink<&RunRow::stage_next, &RunRow::stage_previous>(m, stage.first_run, run);
+  const bool live_attempt = stage.phase == StagePhase::running && row.attempt == stage.attempt;
+  std::int32_t& count = live_attempt ? stage.running : stage.old_running;
+  --count;
+  RH_CHECK(count >= 0, count, run.value);
+}
+
+void free_run(Machine& m, RunId run) {
+  const RunRow row = m.runs[run];
+  ExecutorRow& where = m.executors.edit(row.executor);
+  unlink<&RunRow::executor_next, &RunRow::executor_previous>(m, where.first_run, run);
+  RH_CHECK(where.runs > 0, row.executor.value);
+  --where.runs;
+  --m.counters.busy;
+  m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
+  m.runs.remove(run);
+  m.wants_pass = true;
+}
+
+// Takes what it can, task by task (A7); a regular unit never blocks those behind it.
+void launch_pending(Step& s, StageId stage) {
+  Machine& m = s.m;
+  const model::StageSpec& spec = spec_of(m, stage);
+  PlacementPolicy& placement = *m.policies.placement;
+  while (m.stages[stage].pending > 0) {
+    StageCold& cold = cold_of(m, stage);
+    const bool again = !cold.again.empty();
+    const std::int32_t partition = again ? cold.again.back() : m.stages[stage].next_partition;
+    const ExecutorId executor = place_task(m, m.slots, placement, spec, partition);
+    if (!executor.valid()) {
+      return;
+    }
+    if (m.stages[stage].missing_inputs > 0) {
+      end_attempt_without_input(s, stage);
+      return;
+    }
+    placement.taking(m.slots, executor);
+    m.slots.take(executor, spec.profile);
+    if (again) {
+      cold.again.pop_back();
+    } else {
+      ++m.stages.edit(stage).next_partition;
+    }
+    --m.stages.edit(stage).pending;
+    start_run(s, stage, partition, executor);
+  }
+  m.queue.clear_pending(stage);
+}
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,212 @@
+// Everything the core knows, and the functions that change it, one source file per duty. Internal to
+// scheduler/: engines see core.hpp only. A Machine is a regular value: a copy is a snapshot.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/cluster.hpp"
+#include "model/scheduler_config.hpp"
+#include "model/validate.hpp"
+#include "scheduler/action.hpp"
+#include "scheduler/input.hpp"
+#include "scheduler/policy.hpp"
+#include "scheduler/queue.hpp"
+#include "scheduler/slots.hpp"
+#include "scheduler/state.hpp"
+
+namespace rehearse::scheduler {
+
+// Stage rows in consecutive blocks, one block per job; freed blocks are reused by size class.
+class StageTable {
+ public:
+  [[nodiscard]] const StageRow& operator[](StageId id) const { return rows_[id.index()]; }
+  [[nodiscard]] StageRow& edit(StageId id) {
+    digest_.touch(id.index());
+    return rows_[id.index()];
+  }
+  [[nodiscard]] StageId add_block(std::uint32_t count);
+  void remove_block(StageId first, std::uint32_t count);
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] std::uint64_t digest();
+  [[nodiscard]] std::uint64_t full_digest() const;
+  bool operator==(const StageTable& other) const {
+    return rows_ == other.rows_ && free_ == other.free_;
+  }
+
+ private:
+  std::vector<StageRow> rows_;
+  std::vector<std::vector<StageId>> free_;  // by log2 of the block's size
+  RowDigest digest_;
+};
+
+struct Counters {
+  std::int64_t live_jobs = 0;
+  std::int64_t live_gangs = 0;
+  std::int64_t deferred = 0;        // finished tasks of groups that have not committed
+  std::int64_t authorizations = 0;  // authorized outputs that are not committed
+  std::int64_t busy = 0;            // slots in use, dying runs included
+  std::int64_t launches = 0;        // actions so far; not state
+  std::int64_t kills = 0;
+};
+
+struct Machine {
+  model::SchedulerConfig config;
+  model::NameTable* names = nullptr;         // the engine's; texts of details; not state
+  std::vector<model::NameId> profile_names;  // by ProfileId
+  bool autoscaling = false;
+  PolicySet policies;
+  std::unique_ptr<PlacementPolicy> idle_placement;  // for trials on the idle cluster
+
+  Ledger slots;  // live executors, what runs and is reserved taken
+  Ledger idle;   // executors A5 counts, idle; ids of its own
+  Table<ExecutorId, ExecutorRow> executors;
+  std::vector<ExpectedRow> expected;  // by ExpectedId
+  Table<JobId, JobRow> jobs;
+  StageTable stages;
+  std::vector<StageCold> colds;
+  std::vector<std::uint32_t> free_colds;
+  Table<GangId, GangRow> gangs;
+  Table<RunId, RunRow> runs;
+  std::vector<TimerRow> timers;  // by id ascending
+  std::uint32_t next_timer = 0;
+  UnitQueue queue;
+  std::vector<StageId> newly_ready;    // leaders of gangs that no pass has looked at
+  std::vector<StageId> queued_gangs;   // leaders of gangs that wait for inputs or slots
+  std::vector<StageId> starved;        // leaders of starved units (A14)
+  std::vector<std::vector<StageId>> outputs_on;  // by executor: stages that may have outputs there
+  // Live executors by name, host and rack (name ids); looked up, never iterated.
+  std::unordered_map<std::uint32_t, ExecutorId> by_name;
+  std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_host;
+  std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_rack;
+  bool wants_pass = false;  // something changed that a pass has not seen (A8)
+  std::uint64_t outputs_digest = 0;    // sum over outputs of their hashes
+  Counters counters;
+
+  explicit Machine(const model::SchedulerConfig& scheduler_config) : config(scheduler_config) {}
+  Machine(const Machine& other);
+  Machine& operator=(const Machine&) = delete;
+  Machine(Machine&&) = default;
+  Machine& operator=(Machine&&) = default;
+  ~Machine() = default;
+};
+
+// One step: the machine and where its actions go.
+struct Step {
+  Machine& m;
+  Actions& out;
+
+  void write(model::EventBody body) { out.write(std::move(body)); }
+};
+
+// ---- names and shapes (graph_state.cpp) ----
+[[nodiscard]] StageId stage_of(const Machine& m, JobId job, std::uint32_t index);
+[[nodiscard]] model::NameId job_name(const Machine& m, JobId job);
+[[nodiscard]] model::NameId stage_name(const Machine& m, StageId stage);
+[[nodiscard]] const model::StageSpec& spec_of(const Machine& m, StageId stage);
+[[nodiscard]] model::StageRef stage_ref(const Machine& m, StageId stage);
+[[nodiscard]] StageId gang_leader(const Machine& m, GangId gang);
+[[nodiscard]] bool is_sink(const Machine& m, StageId stage);
+[[nodiscard]] bool has_readers(const Machine& m, StageId stage);  // over regular edges
+[[nodiscard]] model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,
+                                            std::span<const std::int32_t> demand);
+StageCold& cold_of(Machine& m, StageId stage);  // made on first use
+
+// ---- submission, formation, readiness (graph_state.cpp) ----
+void submit_job(Step& s, const SubmitJob& input);
+void forget_job(Machine& m, JobId job);
+// The stage's outputs became, or ceased to be, all there; readers are told.
+void set_available(Step& s, StageId stage, bool available);
+// The stage is needed: submits it, or what it lacks first (X9, X15). Its phase must not be running.
+void want(Step& s, StageId stage);
+void want_input(Step& s, StageId parent);  // a wanted unit lacks it: make it come
+void submit_attempt(Step& s, StageId stage);
+void group_wants(Step& s, GangId gang);  // waits for slots or inputs with a fresh attempt to come
+void leave_queue(Machine& m, GangId gang);
+// The job of a shared stage ended: takeovers that waited for it run themselves if it is not there.
+void foreign_job_ended(Step& s, StageId stage);
+void release_stage_rows(Machine& m, JobId job);
+
+// ---- admission and launch (admission.cpp, launch.cpp) ----
+struct Placed {
+  std::uint32_t stage = 0;  // within the job
+  std::int32_t partition = 0;
+  ExecutorId executor;
+};
+enum class Fit : std::uint8_t { fits, short_of_slots };
+// A4: takes the slots of every task of the gang from the ledger, or nothing. Result in `placed`.
+[[nodiscard]] Fit trial(Machine& m, Ledger& slots, PlacementPolicy& placement, const JobRow& job,
+                        const GangRow& gang, std::vector<Placed>& placed);
+// A5 for a demand; true if an idle cluster could hold it. `by_trial`: counts would fit.
+[[nodiscard]] bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang,
+                                  bool* by_trial);
+void renew_member(Step& s, StageId stage, std::int32_t attempt);  // ready for a group's attempt
+void admit_group(Step& s, GangId gang, std::span<const Placed> placed);
+void pass(Step& s);
+[[nodiscard]] ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
+                                    const model::StageSpec& spec, std::int32_t partition);
+RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor);
+void launch_pending(Step& s, StageId stage);
+void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
+void free_run(Machine& m, RunId run);  // the slot is free; the row is gone
+
+// ---- completion (completion.cpp) ----
+void task_ended(Step& s, const TaskEnded& input);
+void check_job_done(Step& s, JobId job);
+void commit_group(Step& s, GangId gang);
+void attempt_maybe_over(Step& s, StageId stage);
+void complete_attempt(Step& s, StageId stage, model::StageStatus status,
+                      std::optional<model::StageReason> reason);
+
+// ---- failure (failure.cpp) ----
+struct JobEnding {
+  model::JobOutcome outcome{};
+  std::optional<model::Code> code;
+  model::NameId detail;
+  std::optional<model::PerProfile> need;
+  std::optional<model::PerProfile> have;
+};
+void end_job(Step& s, JobId job, const JobEnding& ending);  // X14 for what still lives, then job_end
+void fail_group(Step& s, GangId gang, model::Code cause);  // X4
+void rerun_committed_group(Step& s, GangId gang);  // X10 (b)
+void task_failed(Step& s, const RunRow& run, const TaskEnded& input);
+void end_attempt_by_fetch(Step& s, StageId consumer);  // its runs go on as stragglers (X9)
+void end_attempt_without_input(Step& s, StageId consumer);  // launchable, but an input is gone
+void resubmit_later(Step& s, StageId consumer, std::uint32_t producer);
+void resubmit(Step& s, const TimerRow& timer);
+void lose_executor(Step& s, const LoseExecutor& input);
+void kill_run(Step& s, RunId run, model::TaskReason reason);
+[[nodiscard]] model::Code cause_of(std::optional<model::TaskReason> reason);
+void timer_fired(Step& s, TimerId timer);
+void retry_partition(Machine& m, StageId stage, std::int32_t partition);
+
+// ---- executors and starvation (executors.cpp) ----
+void expect_executor(Machine& m, const model::ExecutorSpec& spec);
+void give_up_executor(Step& s, ExpectedId expected);
+void join_executor(Step& s, const JoinExecutor& input);
+void hold_executor(Step& s, const HoldExecutor& input);
+void release_executor(Step& s, const ReleaseExecutor& input);
+void close_executor(Machine& m, ExecutorId executor);  // it is lost: offers and counts no more
+void judge_starvation_after_loss(Step& s);
+void judge_starvation_after_join(Step& s);
+void no_longer_starved(Machine& m, StageId leader);
+[[nodiscard]] bool exceeds_capacity(Machine& m, StageId leader);
+
+// ---- outputs of stages (outputs.cpp) ----
+void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId executor);
+void clear_output(Machine& m, StageId stage, std::int32_t partition);
+[[nodiscard]] std::uint32_t output_executor(const Machine& m, StageId stage, std::int32_t partition);
+// Strikes off every registered output on the executor; writes outputs_lost; tells readers.
+// `resubmit_running`: running stages do their lost partitions again in the same attempt.
+void strike_off(Step& s, ExecutorId executor, bool redo_running);
+
+[[nodiscard]] model::Probe probe(Machine& m, model::ProbeWhen when);
+[[nodiscard]] std::uint64_t digest(Machine& m);
+[[nodiscard]] std::uint64_t full_digest(const Machine& m);
+TimerId set_timer(Step& s, TimerRow row, model::Duration delay);
+void void_timer(Machine& m, TimerId timer);
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,145 @@
+// Where the outputs of finished partitions lie, and what a loss strikes off (X9, X10, SS-1.8 to
+// 1.9). For stages without readers the same record only says which partitions are done.
+#include <algorithm>
+#include <tuple>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+std::uint64_t output_hash(StageId stage, std::int32_t partition, std::uint32_t executor) {
+  return hash_of({stage.value, bits(partition), executor});
+}
+
+// Old entries are dropped when a list has doubled since it was last looked through.
+void note_location(Machine& m, StageId stage, ExecutorId executor) {
+  if (executor.index() >= m.outputs_on.size()) {
+    m.outputs_on.resize(executor.index() + 1);
+  }
+  std::vector<StageId>& list = m.outputs_on[executor.index()];
+  if (!list.empty() && list.back() == stage) {
+    return;
+  }
+  if (list.size() == list.capacity() && list.size() >= 64) {
+    std::ranges::sort(list);
+    const auto repeated = std::ranges::unique(list);
+    list.erase(repeated.begin(), repeated.end());
+    std::erase_if(list, [&m](StageId id) {
+      return !m.stages[id].used || m.stages[id].cold == none_u32;
+    });
+  }
+  list.push_back(stage);
+}
+
+}  // namespace
+
+std::uint32_t output_executor(const Machine& m, StageId stage, std::int32_t partition) {
+  const std::uint32_t cold = m.stages[stage].cold;
+  if (cold == none_u32) {
+    return none_u32;
+  }
+  const std::vector<std::uint32_t>& outputs = m.colds[cold].outputs;
+  const auto index = static_cast<std::size_t>(partition);
+  return index < outputs.size() ? outputs[index] : none_u32;
+}
+
+void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId executor) {
+  std::uint32_t& entry = cold_of(m, stage).outputs[static_cast<std::size_t>(partition)];
+  RH_CHECK(entry == none_u32, stage.value, partition);
+  entry = executor.value;
+  m.outputs_digest += output_hash(stage, partition, executor.value);
+  if (m.stages[stage].gang.valid() || has_readers(m, stage)) {
+    note_location(m, stage, executor);
+  }
+}
+
+void clear_output(Machine& m, StageId stage, std::int32_t partition) {
+  const std::uint32_t executor = output_executor(m, stage, partition);
+  if (executor != none_u32) {
+    m.outputs_digest -= output_hash(stage, partition, executor);
+    m.colds[m.stages[stage].cold].outputs[static_cast<std::size_t>(partition)] = none_u32;
+  }
+}
+
+namespace {
+
+// Stages that may have outputs on the executor, in queue order of their jobs.
+std::vector<StageId> stages_on(const Machine& m, ExecutorId executor) {
+  std::vector<StageId> stages;
+  if (executor.index() < m.outputs_on.size()) {
+    stages = m.outputs_on[executor.index()];
+  }
+  std::erase_if(stages, [&m](StageId stage) {
+    return !m.stages[stage].used || m.stages[stage].cold == none_u32;
+  });
+  const auto key = [&m](StageId stage) {
+    const JobRow& job = m.jobs[m.stages[stage].job];
+    return std::tuple{job.submitted, job.rank, m.stages[stage].index};
+  };
+  std::ranges::sort(stages, {}, key);
+  const auto repeated = std::ranges::unique(stages);
+  stages.erase(repeated.begin(), repeated.end());
+  return stages;
+}
+
+// Clears the stage's outputs on the executor and writes the line; the ranges that went.
+model::Ranges clear_outputs_on(Step& s, StageId stage, ExecutorId executor) {
+  Machine& m = s.m;
+  model::Ranges ranges;
+  const std::int32_t tasks = m.stages[stage].tasks;
+  for (std::int32_t p = 0; p < tasks; ++p) {
+    if (output_executor(m, stage, p) != executor.value) {
+      continue;
+    }
+    clear_output(m, stage, p);
+    --m.stages.edit(stage).done;
+    if (!ranges.empty() && ranges.back().last == p - 1) {
+      ranges.back().last = p;
+    } else {
+      ranges.push_back({p, p});
+    }
+  }
+  if (!ranges.empty()) {
+    s.write(model::OutputsLost{job_name(m, m.stages[stage].job), stage_name(m, stage),
+                               m.executors[executor].name, ranges});
+  }
+  return ranges;
+}
+
+}  // namespace
+
+void strike_off(Step& s, ExecutorId executor, bool redo_running) {
+  Machine& m = s.m;
+  std::vector<StageId> incomplete;
+  for (const StageId stage : stages_on(m, executor)) {
+    const StageRow& row = m.stages[stage];
+    if (!has_readers(m, stage) || !row.registered) {
+      continue;
+    }
+    const model::Ranges ranges = clear_outputs_on(s, stage, executor);
+    if (ranges.empty()) {
+      continue;
+    }
+    incomplete.push_back(stage);
+    if (redo_running && row.phase == StagePhase::running && !row.gang.valid()) {
+      for (const model::Range& range : ranges) {
+        for (std::int32_t p = range.first; p <= range.last; ++p) {
+          retry_partition(m, stage, p);
+        }
+      }
+    }
+  }
+  if (executor.index() < m.outputs_on.size()) {
+    std::erase_if(m.outputs_on[executor.index()],
+                  [&m](StageId stage) { return m.stages[stage].registered; });
+  }
+  for (const StageId stage : incomplete) {
+    if (m.stages[stage].used) {
+      set_available(s, stage, false);
+    }
+  }
+}
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,213 @@
+// The slot ledger: exact amounts per executor, counts per profile in tournament trees.
+#include "scheduler/slots.hpp"
+
+#include <algorithm>
+
+#include "model/support/check.hpp"
+
+namespace rehearse::scheduler {
+
+Ledger::Ledger(std::vector<model::ResourceVector> tasks)
+    : resources_(tasks.empty() ? 0 : tasks.front().size()),
+      tasks_(std::move(tasks)),
+      sure_task_(resources_, 0),
+      trees_(tasks_.size()),
+      bound_trees_(tasks_.size()),
+      free_total_(tasks_.size(), 0),
+      free_amount_(resources_, 0),
+      open_amount_(resources_, 0),
+      freed_(tasks_.size(), 0) {
+  for (const model::ResourceVector& task : tasks_) {
+    RH_CHECK(task.size() == resources_);
+    bool limited = false;
+    for (std::size_t r = 0; r < resources_; ++r) {
+      sure_task_[r] = std::max(sure_task_[r], task[r]);
+      limited = limited || task[r] > 0;
+    }
+    limited_.push_back(limited);
+  }
+}
+
+ExecutorId Ledger::add(const model::ResourceVector& total, ProfileId bound) {
+  RH_CHECK(total.size() == resources_);
+  RH_CHECK(!bound.valid() || bound.index() < tasks_.size(), bound.value);
+  const ExecutorId executor{bound_.size()};
+  total_.insert(total_.end(), total.begin(), total.end());
+  free_.insert(free_.end(), total.begin(), total.end());
+  bound_.push_back(bound);
+  open_.push_back(false);
+  sure_.push_back(0);
+  bound_count_ += bound.valid() ? 1U : 0U;
+  digest_.touch(executor.index());
+  return executor;
+}
+
+bool Ledger::serves(ExecutorId executor, ProfileId profile) const {
+  const ProfileId bound = bound_[executor.index()];
+  return !bound.valid() || bound == profile;
+}
+
+std::int64_t Ledger::count(const std::int64_t* free, const model::ResourceVector& task) const {
+  std::int64_t slots = model::unbounded_slots;
+  for (std::size_t r = 0; r < resources_; ++r) {
+    if (task[r] > 0) {
+      slots = std::min(slots, free[r] / task[r]);
+    }
+  }
+  return slots;
+}
+
+void Ledger::store(std::size_t e, std::size_t profile, std::int64_t slots) {
+  const auto index = static_cast<std::uint32_t>(e);
+  const std::int64_t before = trees_[profile].get(index);
+  if (before == slots) {
+    return;
+  }
+  free_total_[profile] += slots - before;
+  trees_[profile].set(index, static_cast<std::int32_t>(slots));
+  if (bound_[e].valid()) {
+    bound_trees_[profile].set(index, static_cast<std::int32_t>(slots));
+  }
+}
+
+void Ledger::recount_all(std::size_t e) {
+  const bool open = open_[e];
+  for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    if (serves(ExecutorId{e}, ProfileId{p})) {
+      store(e, p, open ? count(free_of(e), tasks_[p]) : 0);
+    }
+  }
+  const bool sure_counts = open && !bound_[e].valid();
+  const std::int64_t* total = total_.data() + e * resources_;
+  const auto sure = static_cast<std::int32_t>(sure_counts ? count(total, sure_task_) : 0);
+  sure_total_ += sure - sure_[e];
+  sure_[e] = sure;
+}
+
+void Ledger::recount(std::size_t e, std::size_t changed, std::int64_t by) {
+  if (bound_[e].valid()) {
+    store(e, changed, trees_[changed].get(static_cast<std::uint32_t>(e)) + by);
+    return;
+  }
+  for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    // Taking one task lowers every quotient of its own profile by exactly one.
+    store(e, p,
+          p == changed ? trees_[p].get(static_cast<std::uint32_t>(e)) + by
+                       : count(free_of(e), tasks_[p]));
+  }
+}
+
+void Ledger::open(ExecutorId executor) {
+  const std::size_t e = executor.index();
+  RH_CHECK(!open_[e], executor.value);
+  open_[e] = true;
+  ++open_count_;
+  for (std::size_t r = 0; r < resources_; ++r) {
+    free_amount_[r] += free_of(e)[r];
+    open_amount_[r] += total_[e * resources_ + r];
+  }
+  recount_all(e);
+  for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    freed_[p] += serves(executor, ProfileId{p}) ? 1U : 0U;
+  }
+  digest_.touch(e);
+}
+
+void Ledger::close(ExecutorId executor) {
+  const std::size_t e = executor.index();
+  RH_CHECK(open_[e], executor.value);
+  open_[e] = false;
+  --open_count_;
+  for (std::size_t r = 0; r < resources_; ++r) {
+    free_amount_[r] -= free_of(e)[r];
+    open_amount_[r] -= total_[e * resources_ + r];
+  }
+  recount_all(e);
+  digest_.touch(e);
+}
+
+void Ledger::take(ExecutorId executor, ProfileId profile) {
+  const std::size_t e = executor.index();
+  RH_CHECK(open_[e], executor.value);
+  RH_CHECK(trees_[profile.index()].get(executor.value) > 0, executor.value, profile.value);
+  std::int64_t* free = free_of(e);
+  const model::ResourceVector& task = tasks_[profile.index()];
+  for (std::size_t r = 0; r < resources_; ++r) {
+    free[r] -= task[r];
+    free_amount_[r] -= task[r];
+  }
+  recount(e, profile.index(), limited_[profile.index()] ? -1 : 0);
+  digest_.touch(e);
+}
+
+void Ledger::undo(ExecutorId executor, ProfileId profile) {
+  const std::size_t e = executor.index();
+  std::int64_t* free = free_of(e);
+  const model::ResourceVector& task = tasks_[profile.index()];
+  for (std::size_t r = 0; r < resources_; ++r) {
+    free[r] += task[r];
+    free_amount_[r] += open_[e] ? task[r] : 0;
+    RH_CHECK(free[r] <= total_[e * resources_ + r], executor.value, profile.value);
+  }
+  digest_.touch(e);
+  if (!open_[e]) {
+    return;
+  }
+  recount(e, profile.index(), limited_[profile.index()] ? 1 : 0);
+}
+
+void Ledger::give(ExecutorId executor, ProfileId profile) {
+  undo(executor, profile);
+  if (!open_[executor.index()]) {
+    return;
+  }
+  for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    freed_[p] += serves(executor, ProfileId{p}) ? 1U : 0U;
+  }
+}
+
+std::int64_t Ledger::free_slots(ExecutorId executor, ProfileId profile) const {
+  if (bound_only_ && !bound_[executor.index()].valid()) {
+    return 0;
+  }
+  return trees_[profile.index()].get(executor.value);
+}
+
+ExecutorId Ledger::most_free(ProfileId profile) const {
+  const auto& trees = bound_only_ ? bound_trees_ : trees_;
+  const std::uint32_t index = trees[profile.index()].argmax();
+  return index == no_position ? ExecutorId{} : ExecutorId{index};
+}
+
+ExecutorId Ledger::first_free(ProfileId profile, std::uint32_t from) const {
+  const auto& trees = bound_only_ ? bound_trees_ : trees_;
+  const std::uint32_t index = trees[profile.index()].first_positive(from);
+  return index == no_position ? ExecutorId{} : ExecutorId{index};
+}
+
+std::uint64_t Ledger::row_hash(std::size_t e) const {
+  std::uint64_t hash = hash_of({e, bits(bound_[e].value), open_[e] ? 1U : 0U});
+  for (std::size_t r = 0; r < resources_; ++r) {
+    hash = mix(mix(hash, bits(free_of(e)[r])), bits(total_[e * resources_ + r]));
+  }
+  return hash;
+}
+
+std::uint64_t Ledger::digest() {
+  return digest_.settle([this](std::size_t e) { return row_hash(e); });
+}
+
+std::uint64_t Ledger::full_digest() const {
+  std::uint64_t sum = 0;
+  for (std::size_t e = 0; e < bound_.size(); ++e) {
+    sum += row_hash(e);
+  }
+  return sum;
+}
+
+bool Ledger::operator==(const Ledger& other) const {
+  return tasks_ == other.tasks_ && total_ == other.total_ && free_ == other.free_ &&
+         bound_ == other.bound_ && open_ == other.open_;
+}
+
+}  // namespace rehearse::scheduler

@@ -1,0 +1,114 @@
+// The slot ledger (A4): what every executor has, what of it is free, and for each profile how many
+// tasks still fit where. Counts include what is reserved as taken. Two ledgers exist: the live one,
+// and the idle one on which A5 asks what could ever fit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/resources.hpp"
+#include "scheduler/indexes.hpp"
+#include "scheduler/policy.hpp"
+#include "scheduler/table.hpp"
+
+namespace rehearse::scheduler {
+
+class Ledger final : public SlotView {
+ public:
+  Ledger() = default;
+  // `tasks`: amounts of one task by profile; resources of all vectors agree.
+  explicit Ledger(std::vector<model::ResourceVector> tasks);
+  Ledger(const Ledger&) = default;
+  Ledger& operator=(const Ledger&) = default;
+
+  // A new executor, closed; ids count from 0. `bound` invalid: serves every profile.
+  ExecutorId add(const model::ResourceVector& total, ProfileId bound);
+  // Open executors offer slots; closed ones count 0.
+  void open(ExecutorId executor);
+  void close(ExecutorId executor);
+  [[nodiscard]] bool is_open(ExecutorId executor) const { return open_[executor.index()]; }
+  [[nodiscard]] bool serves(ExecutorId executor, ProfileId profile) const;
+
+  // One task's amounts; take needs a free slot there unless the executor is closed, give needs one
+  // taken.
+  void take(ExecutorId executor, ProfileId profile);
+  void give(ExecutorId executor, ProfileId profile);
+  // Takes back a take() of a trial that failed: nothing came free, so freed() stands still.
+  void undo(ExecutorId executor, ProfileId profile);
+
+  // Behind a waiting head (A16) only executors bound to a profile it does not demand count.
+  void show_bound_only(bool on) { bound_only_ = on; }
+
+  [[nodiscard]] std::size_t profile_count() const override { return tasks_.size(); }
+  [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override;
+  [[nodiscard]] ExecutorId most_free(ProfileId profile) const override;
+  [[nodiscard]] ExecutorId first_free(ProfileId profile, std::uint32_t from) const override;
+
+  // Sums over open executors, in slots by profile and in 1/1000 units by resource.
+  [[nodiscard]] std::int64_t free_total(ProfileId profile) const {
+    return free_total_[profile.index()];
+  }
+  [[nodiscard]] std::span<const std::int64_t> free_totals() const {
+    return {free_total_.data(), free_total_.size()};
+  }
+  [[nodiscard]] std::int64_t free_amount(std::size_t resource) const {
+    return free_amount_[resource];
+  }
+  // Amounts of open executors when idle, by resource: the cluster total of A4.
+  [[nodiscard]] std::int64_t open_amount(std::size_t resource) const {
+    return open_amount_[resource];
+  }
+  [[nodiscard]] const model::ResourceVector& task(ProfileId profile) const {
+    return tasks_[profile.index()];
+  }
+  // Slots for a task as large as all profiles together, over unbound open executors when idle: that
+  // many tasks of any mix surely fit an idle cluster, whatever the placement.
+  [[nodiscard]] std::int64_t sure_total() const { return sure_total_; }
+  // Counts up whenever a slot of the profile comes free or an executor that serves it opens.
+  [[nodiscard]] std::uint64_t freed(ProfileId profile) const { return freed_[profile.index()]; }
+  [[nodiscard]] bool any_bound() const { return bound_count_ > 0; }
+  [[nodiscard]] bool any_unbound() const { return bound_count_ < bound_.size(); }
+  [[nodiscard]] std::int64_t open_count() const { return open_count_; }
+
+  [[nodiscard]] std::uint64_t digest();
+  [[nodiscard]] std::uint64_t full_digest() const;
+  bool operator==(const Ledger& other) const;
+
+ private:
+  [[nodiscard]] std::int64_t* free_of(std::size_t e) { return free_.data() + e * resources_; }
+  [[nodiscard]] const std::int64_t* free_of(std::size_t e) const {
+    return free_.data() + e * resources_;
+  }
+  // Tasks of these amounts that fit into `amounts` (resources_ values).
+  [[nodiscard]] std::int64_t count(const std::int64_t* amounts,
+                                   const model::ResourceVector& task) const;
+  void store(std::size_t e, std::size_t profile, std::int64_t slots);
+  // After the amounts of `e` changed; `changed` is the profile whose count moved by `by`.
+  void recount(std::size_t e, std::size_t changed, std::int64_t by);
+  void recount_all(std::size_t e);
+  [[nodiscard]] std::uint64_t row_hash(std::size_t e) const;
+
+  std::size_t resources_ = 0;
+  std::vector<model::ResourceVector> tasks_;  // by profile
+  model::ResourceVector sure_task_;           // the greatest amount of each resource
+  std::vector<bool> limited_;                 // by profile: some amount is above 0
+  std::vector<std::int64_t> total_;           // executor * resources_ + resource
+  std::vector<std::int64_t> free_;
+  std::vector<ProfileId> bound_;              // by executor
+  std::vector<bool> open_;
+  std::vector<std::int32_t> sure_;            // by executor: its share of sure_total_
+  std::vector<MaxTree> trees_;                // by profile
+  std::vector<MaxTree> bound_trees_;          // by profile: bound executors only
+  std::vector<std::int64_t> free_total_;
+  std::vector<std::int64_t> free_amount_;
+  std::vector<std::int64_t> open_amount_;
+  std::vector<std::uint64_t> freed_;
+  std::int64_t sure_total_ = 0;
+  std::int64_t open_count_ = 0;
+  std::size_t bound_count_ = 0;
+  bool bound_only_ = false;
+  RowDigest digest_;
+};
+
+}  // namespace rehearse::scheduler
