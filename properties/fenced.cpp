@@ -33,7 +33,7 @@ class Fenced final : public Monitor {
         found(fmt::format("success of {} counts for attempt {} of a group that is over (X4)",
                           track().name(event.task), event.task.attempt));
       }
-    } else if (!seen.stage->sink && seen.executor->epoch_ended_at > seen.task->started_at) {
+    } else if (!seen.stage->sink && seen.task->epoch < seen.executor->fenced_epoch) {
       found(fmt::format("success of {} counts, the epoch of {} ended while it ran (X9)",
                         track().name(event.task), track().text(event.task.executor)));
     }

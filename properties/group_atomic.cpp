@@ -18,7 +18,7 @@ class GroupAtomic final : public Monitor {
   using Monitor::Monitor;
 
   [[nodiscard]] std::uint64_t wants() const override {
-    return kinds<model::TaskStart, model::TaskEnd, model::GroupFailed>();
+    return kinds<model::TaskStart, model::TaskEnd, model::GroupAdmitted>();
   }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
@@ -43,6 +43,13 @@ class GroupAtomic final : public Monitor {
     }
   }
 
+  // X16: a rerun may begin in the instant of the failure, when all of it is over.
+  void event(const model::Event& /*event*/, const Seen& seen) override {
+    if (seen.group->gang_of_several() && seen.group->failed_in == track().instant()) {
+      check_failed(*seen.job, *seen.group);
+    }
+  }
+
   void instant_over() override {
     for (const GroupRef ref : track().touched_groups()) {
       const Group& group = track().group(ref);
@@ -50,12 +57,11 @@ class GroupAtomic final : public Monitor {
         continue;
       }
       const Job& job = track().job(ref.job);
-      const bool failed_now =
-          group.state == GroupState::failed && group.closed_in == track().instant();
-      if (failed_now) {
+      const bool failed_now = group.failed_in == track().instant();
+      if (failed_now && group.state == GroupState::failed) {
         check_failed(job, group);
-      } else if (group.task_failed_in == track().instant() &&
-                 group.state == GroupState::admitted && group.submitted > 0) {
+      } else if (!failed_now && group.task_failed_in == track().instant() &&
+                 group.state == GroupState::admitted) {
         found(fmt::format("a member task of {} failed and the group goes on (X1)",
                           track().name(job, group)));
       }

@@ -48,7 +48,7 @@ class LegalOrder final : public Monitor {
     if (seen.partition->done) {
       found(fmt::format("{} started and is done already (X9)", track().name(event.task)));
     }
-    if (seen.partition->live != no_index && seen.partition->attempt == event.task.attempt &&
+    if (seen.partition->live && seen.partition->last.attempt == event.task.attempt &&
         !event.speculative) {
       found(fmt::format("{} started while a try of the same attempt runs (X9)",
                         track().name(event.task)));

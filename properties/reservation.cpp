@@ -4,6 +4,8 @@
 // registry: RESERVATION
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "properties/monitors.hpp"
 #include "properties/track.hpp"
 
@@ -68,6 +70,12 @@ class Reservation final : public Monitor {
   }
 
  private:
+  // Slots of the profile that admitted groups have neither taken nor reserved.
+  [[nodiscard]] std::int64_t owed(Index profile) const {
+    return std::max<std::int64_t>(0, track().owed()[profile] -
+                                         track().slots().reserved(profile));
+  }
+
   void check_admission(const model::GroupAdmitted& event, const Seen& seen) {
     if (!track().rules().one_slot_per_task() || seen.group->reserved > 0) {
       return;
@@ -75,7 +83,7 @@ class Reservation final : public Monitor {
     const auto free = track().slots().free();
     for (const model::ProfileCount& item : event.slots) {
       const Index p = track().slots().find_profile(item.profile);
-      const std::int64_t left = p == no_index ? item.n : free[p] - track().owed()[p];
+      const std::int64_t left = p == no_index ? item.n : free[p] - owed(p);
       if (item.n > left) {
         found(fmt::format("{} admitted with {} slots of {} where {} are free (A2)",
                           track().name(event.group), item.n, track().text(item.profile), left));
@@ -93,10 +101,10 @@ class Reservation final : public Monitor {
     }
     // A task of this profile takes one of its slots; of other profiles it takes what the next
     // admission or launch check sees.
-    if (track().slots().free()[profile] - 1 < track().owed()[profile]) {
+    if (track().slots().free()[profile] - 1 < owed(profile)) {
       found(fmt::format("{} launched on {} while {} slots of {} are owed to admitted groups (A2)",
                         track().name(event.task), track().text(event.task.executor),
-                        track().owed()[profile], track().profile_text(profile)));
+                        owed(profile), track().profile_text(profile)));
     }
   }
 };

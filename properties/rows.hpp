@@ -21,46 +21,52 @@ enum class GroupState : std::uint8_t {
   formed, queued, admitted, committed, failed, cancelled, dissolved
 };
 
-// A task that started and has not ended.
+// A try that started and has not ended.
 struct Task {
-  Index job = no_index;
-  Index stage = no_index;     // of its job
-  Index executor = no_index;
-  Index next = no_index;      // other running tries of the same partition
-  std::int32_t attempt = 0;
-  std::int32_t partition = 0;
-  std::int32_t try_number = 0;
-  bool speculative = false;
-  std::uint64_t started_at = 0;  // sequence of its task_start
-};
-
-struct Partition {
-  Index live = no_index;        // first running try
-  Index executor = no_index;    // of the success that counted last
-  std::int32_t attempt = -1;    // of its last start
+  std::int32_t attempt = -1;
   std::int32_t try_number = -1;
-  bool done = false;            // a success counts (for a member: in this attempt of its group)
-  bool output = false;          // registered and not lost
+  Index executor = no_index;
+  std::uint32_t epoch = 0;       // of its executor when it started
+  bool speculative = false;
 };
 
+// The last try is kept in place: with few exceptions it is the only one. `last` stays as it was
+// when that try has ended.
+struct Partition {
+  Task last;
+  bool live = false;             // `last` is running
+  bool more = false;             // older tries run too: JobBody::older
+  bool done = false;             // a success counts (for a member: in this attempt of its group)
+  bool output = false;           // registered and not lost
+  Index executor = no_index;     // of the success that counted last
+};
+
+// A running try of a partition whose `last` is a newer one.
+struct OlderTry {
+  Index stage = no_index;
+  std::int32_t partition = 0;
+  Task task;
+};
+
+// What every task event reads comes first.
 struct Stage {
+  std::vector<Partition> partitions;  // empty until first submitted
+  Index group = no_index;       // of its job; no_index = a singleton that is no gang
+  Index profile = no_index;
+  std::int32_t attempt = -1;    // the last one submitted
+  AttemptState state = AttemptState::none;
+  bool sink = true;             // nothing of its job reads it
+  bool barrier = false;
+  model::Commits commits{};
   model::NameId name;
   std::int64_t tasks = 0;
-  Index profile = no_index;
-  Index group = no_index;       // of its job; no_index = a singleton that is no gang
-  bool barrier = false;
-  bool sink = true;             // nothing of its job reads it
-  model::Commits commits{};
-  AttemptState state = AttemptState::none;
-  std::int32_t attempt = -1;    // the last one submitted
-  std::int64_t submitted = 0;   // tasks of that attempt
   std::int64_t done = 0;        // partitions
   std::int64_t outputs = 0;     // partitions
   Index in_first = 0, in_count = 0;  // of JobBody::edges_in
+  std::int64_t submitted = 0;   // tasks of the last attempt
   std::uint64_t submitted_in = no_time_slot;  // instant of stage_submitted
   std::uint64_t closed_in = no_time_slot;     // instant of stage_completed
   mutable std::uint64_t inputs_ok_at = 0;  // a cached answer: sequence at which all regular inputs were last seen in place
-  std::vector<Partition> partitions;  // empty until first submitted
   std::vector<std::int32_t> commit_attempt;  // by partition, -1 = none; empty until one commits
   model::Ranges subset;         // partitions of the last attempt when not all
 
@@ -87,6 +93,7 @@ struct Group {
   std::uint64_t touched_in = no_time_slot;
   std::uint64_t admitted_in = no_time_slot;
   std::uint64_t closed_in = no_time_slot;       // committed, failed or cancelled
+  std::uint64_t failed_in = no_time_slot;       // group_failed; kept when it is admitted again
   std::uint64_t task_failed_in = no_time_slot;  // a member task failed (X1)
   std::uint64_t task_killed_in = no_time_slot;  // a member task was killed as group_failed (X4)
   std::uint64_t registered_in = no_time_slot;   // outputs_registered of a member
@@ -110,16 +117,22 @@ struct ForeignEdge {
   model::NameId job;    // as written; the latest resubmission is meant
   model::NameId stage;
   model::NameId copy;   // "job.stage": what the reader runs itself when the job is gone
-  Index to = no_index;
+  Index profile = no_index;  // of that stage, if its job lived at submission
+  Index to = no_index;  // of the reading job
 };
 
 // What is only needed while a job lives; freed when the instant of its end is over.
 struct JobBody {
+  struct Named {
+    model::NameId name;
+    Index stage = no_index;
+  };
   std::vector<Stage> stages;           // file order
-  std::vector<Index> by_name;          // stages, by NameId
+  std::vector<Named> by_name;          // sorted
   std::vector<Group> groups;
   std::vector<Edge> edges_in;          // by `to`
   std::vector<ForeignEdge> foreign;
+  std::vector<OlderTry> older;         // few, and most of the time none
   std::uint64_t outputs_lost_at = 0;   // sequence
 };
 

@@ -33,6 +33,7 @@ void SlotBook::start(const model::RunStart& run) {
     }
   }
   free_.assign(profile_names_.size(), 0);
+  reserved_slots_.assign(profile_names_.size(), 0);
 }
 
 Index SlotBook::add(const model::ExecutorAdded& event) {
@@ -42,14 +43,12 @@ Index SlotBook::add(const model::ExecutorAdded& event) {
   added.host = event.host;
   added.profile = event.profile.valid() ? find_profile(event.profile) : no_index;
   unbound_live_ += event.profile.valid() ? 0 : 1;
-  capacity_.resize(capacity_.size() + width_, 0);
-  used_.resize(capacity_.size(), 0);
-  reserved_.resize(capacity_.size(), 0);
+  amounts_.resize(amounts_.size() + width_);
   for (const model::Amount& item : event.resources) {
     const auto at = std::find(resource_names_.begin(), resource_names_.end(), item.resource);
     if (at != resource_names_.end()) {
       const auto r = static_cast<std::size_t>(at - resource_names_.begin());
-      capacity_[index * width_ + r] = item.amount;
+      amounts_[index * width_ + r].capacity = item.amount;
     }
   }
   cached_free_.resize(executors_.size() * profile_names_.size(), 0);
@@ -81,37 +80,31 @@ void SlotBook::set_held(Index executor, bool held, bool decommission) {
   mark(executor);
 }
 
-void SlotBook::add_amounts(std::vector<std::int64_t>& where, Index executor, Index profile,
-                           std::int64_t n) const {
+void SlotBook::take(Index executor, Index profile) { change(executor, profile, 1); }
+
+void SlotBook::give_back(Index executor, Index profile, std::int64_t n) {
+  change(executor, profile, -n);
+}
+
+void SlotBook::change(Index executor, Index profile, std::int64_t n) {
+  Executor& where = executors_[executor];
+  where.busy_slots += static_cast<std::int32_t>(n);
+  busy_ += where.live ? n : 0;
+  mark(executor);
   if (profile == no_index) {
     return;  // a profile that the run line does not have: nothing is known about its size
   }
-  std::int64_t* amounts = where.data() + executor * width_;
-  const std::int64_t* task = task_amounts_.data() + profile * width_;
   for (std::size_t r = 0; r < width_; ++r) {
-    amounts[r] += n * task[r];
+    amounts_[executor * width_ + r].used += n * task_amounts_[profile * width_ + r];
   }
-}
-
-void SlotBook::take(Index executor, Index profile) {
-  Executor& where = executors_[executor];
-  ++where.busy_slots;
-  busy_ += where.live ? 1 : 0;
-  add_amounts(used_, executor, profile, 1);
-  mark(executor);
-}
-
-void SlotBook::give_back(Index executor, Index profile, std::int64_t n) {
-  Executor& where = executors_[executor];
-  where.busy_slots -= static_cast<std::int32_t>(n);
-  busy_ -= where.live ? n : 0;
-  add_amounts(used_, executor, profile, -n);
-  mark(executor);
 }
 
 void SlotBook::reserve(Index executor, Index profile, std::int64_t delta) {
   executors_[executor].reserved_slots += static_cast<std::int32_t>(delta);
-  add_amounts(reserved_, executor, profile, delta);
+  reserved_slots_[profile] += delta;
+  for (std::size_t r = 0; r < width_; ++r) {
+    amounts_[executor * width_ + r].reserved += delta * task_amounts_[profile * width_ + r];
+  }
   mark(executor);
 }
 
@@ -149,19 +142,18 @@ Index SlotBook::find_profile(model::NameId name) const {
 
 bool SlotBook::serves(Index executor, Index profile) const {
   const Index bound = executors_[executor].profile;
-  return bound == no_index || bound == profile;
+  return bound == no_index || profile == no_index || bound == profile;
 }
 
 bool SlotBook::fits_one_more(const Question& question) const {
   if (question.profile == no_index) {
     return true;
   }
-  const std::size_t at = question.executor * width_;
   const std::int64_t* task = task_amounts_.data() + question.profile * width_;
   for (std::size_t r = 0; r < width_; ++r) {
-    const std::int64_t set_aside = question.beside_reserved ? reserved_[at + r] : 0;
-    if (task[r] > 0 &&
-        used_[at + r] + set_aside + task[r] > capacity_[at + r] * question.factor) {
+    const Amounts& amounts = amounts_[question.executor * width_ + r];
+    const std::int64_t set_aside = question.beside_reserved ? amounts.reserved : 0;
+    if (task[r] > 0 && amounts.used + set_aside + task[r] > amounts.capacity * question.factor) {
       return false;
     }
   }
@@ -176,8 +168,8 @@ std::int64_t SlotBook::slots_in(Index executor, Index profile, bool idle) const 
   for (std::size_t r = 0; r < width_; ++r) {
     const std::int64_t task = task_amounts_[profile * width_ + r];
     if (task > 0) {
-      const std::size_t at = executor * width_ + r;
-      const std::int64_t left = capacity_[at] - (idle ? 0 : used_[at] + reserved_[at]);
+      const Amounts& amounts = amounts_[executor * width_ + r];
+      const std::int64_t left = amounts.capacity - (idle ? 0 : amounts.used + amounts.reserved);
       slots = std::min(slots, left <= 0 ? 0 : left / task);
     }
   }

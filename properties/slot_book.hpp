@@ -22,9 +22,8 @@ struct HeldSlot {
   Index profile = no_index;
 };
 
+// What every task event reads comes first.
 struct Executor {
-  model::NameId name;
-  model::NameId host;
   Index profile = no_index;         // no_index = unbound: serves every profile (A4)
   bool live = true;                 // no executor_lost yet
   bool held = false;                // takes no launches, free counts 0, still live
@@ -34,7 +33,10 @@ struct Executor {
   std::int32_t live_tasks = 0;
   std::int32_t busy_slots = 0;      // running tasks and held slots
   std::int32_t reserved_slots = 0;
-  std::uint64_t epoch_ended_at = 0; // sequence of the last event that ended an epoch here; 0 = none
+  std::uint32_t epoch = 0;          // goes up whenever outputs here are struck off, and at its loss
+  std::uint32_t fenced_epoch = 0;   // epochs before this one are over for certain (X9)
+  model::NameId name;
+  model::NameId host;
   std::vector<HeldSlot> held_slots;
 };
 
@@ -74,7 +76,7 @@ class SlotBook {
     bool beside_reserved = false;
   };
   [[nodiscard]] bool fits_one_more(const Question& question) const;
-  // Bound to that profile, or unbound.
+  // Bound to that profile, or unbound; an unknown profile is given the benefit of the doubt.
   [[nodiscard]] bool serves(Index executor, Index profile) const;
 
   // Per profile, over live executors that take launches: tasks that fit beside what is taken and
@@ -83,15 +85,16 @@ class SlotBook {
   // Per profile: what executors that live and are not decommissioned offer when idle (A5). Linear
   // in executors after one came, left or was decommissioned, else O(1).
   [[nodiscard]] std::span<const std::int64_t> idle_capacity() const;
+  // Slots that `reservation` lines set aside for a profile.
+  [[nodiscard]] std::int64_t reserved(Index profile) const { return reserved_slots_[profile]; }
   // Slots taken on live executors.
   [[nodiscard]] std::int64_t busy() const { return busy_; }
   [[nodiscard]] bool has_unbound() const { return unbound_live_ > 0; }
 
  private:
+  void change(Index executor, Index profile, std::int64_t n);
   void mark(Index executor);
   void refresh(Index executor) const;
-  void add_amounts(std::vector<std::int64_t>& where, Index executor, Index profile,
-                   std::int64_t n) const;
   [[nodiscard]] std::int64_t slots_in(Index executor, Index profile, bool idle) const;
 
   std::size_t width_ = 0;                        // resources that a profile names
@@ -99,7 +102,13 @@ class SlotBook {
   std::vector<model::NameId> profile_names_;
   std::vector<std::int64_t> task_amounts_;       // [profile * width_ + resource]
   std::vector<Executor> executors_;
-  std::vector<std::int64_t> capacity_, used_, reserved_;  // [executor * width_ + resource]
+  struct Amounts {
+    std::int64_t used = 0;
+    std::int64_t reserved = 0;
+    std::int64_t capacity = 0;
+  };
+  std::vector<Amounts> amounts_;                 // [executor * width_ + resource]
+  std::vector<std::int64_t> reserved_slots_;     // by profile
   std::vector<Index> executor_of_name_;          // by NameId
   // Answers kept until an executor changes.
   mutable std::vector<std::int64_t> cached_free_;    // [executor * profiles + profile]

@@ -21,7 +21,7 @@ class TaskAccounting final : public Monitor {
   }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
-    const std::pair last{seen.partition->attempt, seen.partition->try_number};
+    const std::pair last{seen.partition->last.attempt, seen.partition->last.try_number};
     if (std::pair{event.task.attempt, event.task.try_number} <= last) {
       found(fmt::format("{} attempt {} try {} started after try {} of attempt {} (X9)",
                         track().name(event.task), event.task.attempt, event.task.try_number,

@@ -54,8 +54,8 @@ Index Track::latest_job(model::NameId request) const {
 Index Track::find_stage(const JobBody& body, model::NameId name) {
   const auto at = std::lower_bound(
       body.by_name.begin(), body.by_name.end(), name,
-      [&](Index stage, model::NameId wanted) { return body.stages[stage].name < wanted; });
-  return at != body.by_name.end() && body.stages[*at].name == name ? *at : no_index;
+      [](const JobBody::Named& item, model::NameId wanted) { return item.name < wanted; });
+  return at != body.by_name.end() && at->name == name ? at->stage : no_index;
 }
 
 void Track::resolve_job(model::NameId name) {
@@ -121,11 +121,24 @@ void Track::resolve_live(const model::TaskRef& task) {
   if (target_.partition == nullptr) {
     return;
   }
-  for (Index at = target_.partition->live; at != no_index; at = tasks_[at].next) {
-    if (tasks_[at].attempt == task.attempt && tasks_[at].try_number == task.try_number &&
-        tasks_[at].executor == seen_.executor_index) {
-      target_.task = at;
-      return;
+  const auto is_it = [&](const Task& running) {
+    return running.attempt == task.attempt && running.try_number == task.try_number &&
+           running.executor == seen_.executor_index;
+  };
+  const Partition& partition = *target_.partition;
+  if (partition.live && is_it(partition.last)) {
+    seen_.task = &partition.last;
+    return;
+  }
+  if (partition.more) {
+    const std::vector<OlderTry>& older = target_.job->body->older;
+    for (std::size_t i = 0; i < older.size(); ++i) {
+      if (older[i].stage == last_stage_ && older[i].partition == task.partition &&
+          is_it(older[i].task)) {
+        target_.older = i;
+        seen_.task = &older[i].task;
+        return;
+      }
     }
   }
   seen_.known = false;
@@ -230,7 +243,6 @@ const Seen& Track::resolve(const model::Event& event) {
   seen_.group = target_.group;
   seen_.executor = target_.executor;
   seen_.partition = target_.partition;
-  seen_.task = target_.task == no_index ? nullptr : &tasks_[target_.task];
   return seen_;
 }
 

@@ -1,7 +1,8 @@
 // What events 1 to 18 change: executors, jobs, groups, stages.
 // registry: none (derived journal state, used by all monitors)
 #include <algorithm>
-#include <numeric>
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "properties/track.hpp"
@@ -22,7 +23,7 @@ void put(std::vector<Index>& by_name, model::NameId name, Index value) {
 
 void sort_by_name(JobBody& body) {
   std::sort(body.by_name.begin(), body.by_name.end(),
-            [&](Index a, Index b) { return body.stages[a].name < body.stages[b].name; });
+            [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
 // Members in topological order over the edges inside the group, smallest file index first (C4).
@@ -86,7 +87,7 @@ void Track::apply_one(const model::ExecutorLost& event) {
     --jobs_[slot.job].held_slots;
   }
   slots_.lose(lost, gone);
-  target_.executor->epoch_ended_at = sequence_;
+  target_.executor->fenced_epoch = ++target_.executor->epoch;
   if (gone) {
     outputs_gone_at_ = sequence_;
   }
@@ -132,10 +133,13 @@ void Track::apply_one(const model::JobSubmitted& event) {
     stage.profile = slots_.find_profile(item.profile);
     stage.barrier = item.barrier;
     stage.commits = item.commits;
+    body.by_name.push_back({item.name, static_cast<Index>(body.stages.size() - 1)});
   }
-  body.by_name.resize(body.stages.size());
-  std::iota(body.by_name.begin(), body.by_name.end(), Index{0});
   sort_by_name(body);
+  add_edges(event, body);
+}
+
+void Track::add_edges(const model::JobSubmitted& event, JobBody& body) const {
   for (const model::EdgeItem& item : event.edges) {
     const Index to = find_stage(body, item.to);
     const Index from = find_stage(body, item.from);
@@ -145,14 +149,8 @@ void Track::apply_one(const model::JobSubmitted& event) {
     if (from != no_index) {
       body.edges_in.push_back({from, to, item.kind, item.kind});
       body.stages[from].sink = false;
-      continue;
-    }
-    const std::string_view path = names_->text(item.from);
-    if (const std::size_t slash = path.find('/'); slash != std::string_view::npos) {
-      std::string copy(path);
-      copy[slash] = '.';
-      body.foreign.push_back({names_->find(path.substr(0, slash)),
-                              names_->find(path.substr(slash + 1)), names_->find(copy), to});
+    } else {
+      add_foreign_edge(names_->text(item.from), to, body);
     }
   }
   std::stable_sort(body.edges_in.begin(), body.edges_in.end(),
@@ -162,6 +160,26 @@ void Track::apply_one(const model::JobSubmitted& event) {
     reader.in_first = reader.in_count == 0 ? static_cast<Index>(i) : reader.in_first;
     ++reader.in_count;
   }
+}
+
+// `path` is "job/stage".
+void Track::add_foreign_edge(std::string_view path, Index to, JobBody& body) const {
+  const std::size_t slash = path.find('/');
+  if (slash == std::string_view::npos) {
+    return;
+  }
+  std::string copy(path);
+  copy[slash] = '.';
+  ForeignEdge edge{.job = names_->find(path.substr(0, slash)),
+                   .stage = names_->find(path.substr(slash + 1)),
+                   .copy = names_->find(copy),
+                   .profile = no_index,
+                   .to = to};
+  if (const Index writer = latest_job(edge.job); writer != no_index && jobs_[writer].body) {
+    const Index stage = find_stage(*jobs_[writer].body, edge.stage);
+    edge.profile = stage == no_index ? no_index : jobs_[writer].body->stages[stage].profile;
+  }
+  body.foreign.push_back(edge);
 }
 
 void Track::end_job(JobState state) {
@@ -199,15 +217,20 @@ void Track::drop_body(Job& job) {
   if (job.body == nullptr) {
     return;
   }
-  if (job.live_tasks > 0) {
-    for (Stage& stage : job.body->stages) {
-      for (Partition& partition : stage.partitions) {
-        for (Index at = partition.live; at != no_index; at = tasks_[at].next) {
-          --slots_.executor(tasks_[at].executor).live_tasks;
-          --live_tasks_;
-          free_tasks_.push_back(at);
+  const auto forget = [&](const Task& task) {
+    --slots_.executor(task.executor).live_tasks;
+    --live_tasks_;
+  };
+  if (job.live_tasks > 0) {  // TASK_ACCOUNTING has said so
+    for (const Stage& stage : job.body->stages) {
+      for (const Partition& partition : stage.partitions) {
+        if (partition.live) {
+          forget(partition.last);
         }
       }
+    }
+    for (const OlderTry& older : job.body->older) {
+      forget(older.task);
     }
     job.live_tasks = 0;
   }
@@ -299,7 +322,10 @@ void Track::apply_one(const model::GroupCommitted& /*event*/) {
   close_group(GroupState::committed);
 }
 
-void Track::apply_one(const model::GroupFailed& /*event*/) { close_group(GroupState::failed); }
+void Track::apply_one(const model::GroupFailed& /*event*/) {
+  close_group(GroupState::failed);
+  target_.group->failed_in = instant_;
+}
 
 void Track::apply_one(const model::GroupCancelled& /*event*/) {
   close_group(GroupState::cancelled);
@@ -337,12 +363,12 @@ void Track::adopt_stage(const model::StageSubmitted& event) {
   stage.tasks = event.tasks;
   stage.sink = false;
   stage.profile = slots_.profiles() == 1 ? 0 : no_index;
-  body->by_name.push_back(index);
+  body->by_name.push_back({event.stage.stage, index});
   sort_by_name(*body);
   for (ForeignEdge& edge : body->foreign) {
-    if (!edge.copy.valid() && edge.job.valid() && edge.stage.valid() &&
-        name == std::string(names_->text(edge.job)) + "." + text(edge.stage)) {
+    if (edge.job.valid() && edge.stage.valid() && name == text(edge.job) + "." + text(edge.stage)) {
       edge.copy = event.stage.stage;
+      stage.profile = edge.profile == no_index ? stage.profile : edge.profile;
     }
   }
   target_.stage = &stage;

@@ -17,31 +17,24 @@ bool ordered_kill(const model::TaskEnd& event) {
 }  // namespace
 
 void Track::apply_one(const model::TaskStart& event) {
-  Index row = no_index;
-  if (free_tasks_.empty()) {
-    row = static_cast<Index>(tasks_.size());
-    tasks_.emplace_back();
-  } else {
-    row = free_tasks_.back();
-    free_tasks_.pop_back();
-  }
   Partition& partition = *target_.partition;
-  tasks_[row] = {.job = seen_.job_index,
-                 .stage = static_cast<Index>(target_.stage - target_.job->body->stages.data()),
-                 .executor = seen_.executor_index,
-                 .next = partition.live,
-                 .attempt = event.task.attempt,
-                 .partition = event.task.partition,
-                 .try_number = event.task.try_number,
-                 .speculative = event.speculative,
-                 .started_at = sequence_};
-  partition.live = row;
-  partition.attempt = event.task.attempt;
-  partition.try_number = event.task.try_number;
+  if (partition.live) {
+    target_.job->body->older.push_back({last_stage_, event.task.partition, partition.last});
+    partition.more = true;
+  }
+  partition.last = {.attempt = event.task.attempt,
+                    .try_number = event.task.try_number,
+                    .executor = seen_.executor_index,
+                    .epoch = target_.executor->epoch,
+                    .speculative = event.speculative};
+  partition.live = true;
   ++launches_;
   ++live_tasks_;
   ++target_.job->live_tasks;
   ++target_.executor->live_tasks;
+  if (target_.stage->profile == no_index) {
+    target_.stage->profile = target_.executor->profile;  // a copy of a stage nobody described
+  }
   slots_.take(seen_.executor_index, target_.stage->profile);
   Group* group = target_.group;
   if (group == nullptr || group->attempt != event.task.attempt) {
@@ -61,13 +54,13 @@ void Track::apply_one(const model::TaskStart& event) {
 }
 
 void Track::apply_one(const model::TaskEnd& event) {
-  const Index row = target_.task;
-  Index* link = &target_.partition->live;
-  while (*link != row) {
-    link = &tasks_[*link].next;
+  if (target_.older == not_older) {
+    target_.partition->live = false;
+  } else {
+    std::vector<OlderTry>& older = target_.job->body->older;
+    older[target_.older] = older.back();
+    older.pop_back();
   }
-  *link = tasks_[row].next;
-  free_tasks_.push_back(row);
   --live_tasks_;
   --target_.job->live_tasks;
   --target_.executor->live_tasks;
@@ -146,7 +139,7 @@ void Track::apply_one(const model::OutputsRegistered& /*event*/) {
 }
 
 void Track::apply_one(const model::OutputsLost& event) {
-  struck_executors_.emplace_back(seen_.executor_index, sequence_);
+  struck_.push_back({seen_.executor_index, ++target_.executor->epoch});
   something_changed_ = true;
   if (target_.stage == nullptr) {
     return;  // of a job that has ended
@@ -170,15 +163,16 @@ void Track::apply_one(const model::OutputsLost& event) {
 // X9: a fetch failure ends the epoch of the executor it names. No line names it; it is certain when
 // all outputs struck off in the instant were on one executor.
 void Track::end_epochs() {
-  if (fetch_failed_ && !struck_executors_.empty()) {
-    const auto [executor, sequence] = struck_executors_.front();
-    const bool one = std::all_of(struck_executors_.begin(), struck_executors_.end(),
-                                 [&](const auto& item) { return item.first == executor; });
+  if (fetch_failed_ && !struck_.empty()) {
+    const Struck& first = struck_.front();
+    const bool one = std::all_of(struck_.begin(), struck_.end(), [&](const Struck& other) {
+      return other.executor == first.executor;
+    });
     if (one) {
-      slots_.executor(executor).epoch_ended_at = sequence;
+      slots_.executor(first.executor).fenced_epoch = first.epoch;
     }
   }
-  struck_executors_.clear();
+  struck_.clear();
   fetch_failed_ = false;
 }
 

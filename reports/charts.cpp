@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 
 #include "model/support/fixed_math.hpp"
@@ -131,47 +132,66 @@ Chart latency_chart(const Comparison& comparison) {
 
 namespace {
 
-// other / base on a scale of doublings: 0 in the middle, one `octave` per factor of two.
-struct ChangeAxis {
-  Px middle = 0;
-  Px octave = 0;
-  int octaves = 1;
-
-  [[nodiscard]] Px at(const PairedRequest& pair) const {
-    const auto log = [](model::Duration value) {
-      return model::log2(static_cast<std::uint64_t>(std::max<model::Duration>(value, 1)));
-    };
-    const Wide distance = Wide{log(pair.other_ns)} - Wide{log(pair.base_ns)};
-    const Wide tenths = distance * octave / model::fixed_one;
-    const Wide limit = Wide{octave} * octaves;
-    return middle + static_cast<Px>(std::clamp(tenths, -limit, limit));
-  }
-};
-
-int octaves_of(const std::vector<PairedRequest>& requests) {
-  int octaves = 1;
-  for (const PairedRequest& pair : requests) {
-    const Wide small = std::max<Wide>(std::min(pair.base_ns, pair.other_ns), 1);
-    const Wide large = std::max(pair.base_ns, pair.other_ns);
-    while (octaves < 6 && (small << octaves) < large) {
-      ++octaves;
+// other / base on a logarithmic scale, so that halving and doubling are equally far from the middle.
+class ChangeAxis {
+ public:
+  // As wide as the greatest change needs, at least 9%, at most 64 times.
+  ChangeAxis(const std::vector<PairedRequest>& requests, Px middle, Px half)
+      : middle_(middle), half_(half) {
+    model::Fixed greatest = 0;
+    for (const PairedRequest& pair : requests) {
+      greatest = std::max(greatest, std::abs(distance(pair.other_ns, pair.base_ns)));
+    }
+    for (const int eighths : {1, 2, 4, 8, 16, 24, 32, 40, 48}) {
+      span_ = model::fixed_one / 8 * eighths;
+      if (span_ >= greatest) {
+        break;
+      }
     }
   }
-  return octaves;
-}
 
-void change_axis(Svg& svg, const ChangeAxis& axis, Px top, Px bottom) {
-  for (int i = -axis.octaves; i <= axis.octaves; ++i) {
-    const Px x = axis.middle + i * axis.octave;
-    svg.line({x, top}, {x, bottom}, i == 0 ? "axis" : "grid");
-    const std::string label = i == 0  ? "no change"
-                              : i < 0 ? fmt::format("1/{} of it", 1 << -i)
-                                      : fmt::format("{} times", 1 << i);
-    svg.text({x, bottom + 200}, label, "tick", Anchor::middle);
+  [[nodiscard]] Px at(const PairedRequest& pair) const {
+    return place(distance(pair.other_ns, pair.base_ns));
   }
-  svg.text({axis.middle, bottom + 500}, "latency against the baseline (one step = a doubling)",
-           "label", Anchor::middle);
-}
+
+  // Round changes that lie on the axis with room for their labels, the middle first.
+  [[nodiscard]] std::vector<Tick> ticks(Px room) const {
+    std::vector<Tick> ticks = {{middle_, "no change"}};
+    Px last = middle_;
+    for (const std::int64_t percent : {98, 95, 90, 80, 70, 50, 25, 12, 6, 3}) {
+      add_tick(ticks, percent, room, last);
+    }
+    last = middle_;
+    for (const std::int64_t percent : {102, 105, 110, 125, 150, 200, 400, 800, 1600, 3200}) {
+      add_tick(ticks, percent, room, last);
+    }
+    return ticks;
+  }
+
+  [[nodiscard]] Px middle() const { return middle_; }
+
+ private:
+  static model::Fixed distance(std::int64_t a, std::int64_t b) {
+    const auto log = [](std::int64_t value) {
+      return model::log2(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 1)));
+    };
+    return log(a) - log(b);
+  }
+  [[nodiscard]] Px place(model::Fixed change) const {
+    return middle_ + static_cast<Px>(Wide{std::clamp(change, -span_, span_)} * half_ / span_);
+  }
+  void add_tick(std::vector<Tick>& ticks, std::int64_t percent, Px room, Px& last) const {
+    const model::Fixed change = distance(percent, 100);
+    if (std::abs(change) <= span_ && std::abs(place(change) - last) >= room) {
+      last = place(change);
+      ticks.push_back({last, fmt::format("{:+}%", percent - 100)});
+    }
+  }
+
+  Px middle_;
+  Px half_;
+  model::Fixed span_ = model::fixed_one;
+};
 
 std::string change_style(const PairedRequest& pair, std::int64_t min_effect_ppm) {
   switch (change_of(pair, min_effect_ppm)) {
@@ -186,13 +206,18 @@ std::string named_rows(const Comparison& comparison, const std::vector<PairedReq
                        std::string_view name, std::string_view title) {
   const Px top = 120;
   const Px bottom = top + row_height * static_cast<Px>(sorted.size());
-  const int octaves = octaves_of(sorted);
   const Px half = 2'700;
-  const ChangeAxis axis{.middle = 2'400 + half, .octave = half / octaves, .octaves = octaves};
+  const ChangeAxis axis(sorted, 2'400 + half, half);
   Svg svg(name, chart_width, bottom + 620, title,
           "One bar per request that succeeded in both configurations, sorted by change; bars to "
           "the left are faster than the baseline.");
-  change_axis(svg, axis, top, bottom);
+  for (const Tick& tick : axis.ticks(650)) {
+    svg.line({tick.value, top}, {tick.value, bottom},
+             tick.value == axis.middle() ? "axis" : "grid");
+    svg.text({tick.value, bottom + 200}, tick.label, "tick", Anchor::middle);
+  }
+  svg.text({axis.middle(), bottom + 500}, "change of latency (logarithmic)", "label",
+           Anchor::middle);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const PairedRequest& pair = sorted[i];
     const Px y = top + row_height * static_cast<Px>(i);
@@ -201,8 +226,8 @@ std::string named_rows(const Comparison& comparison, const std::vector<PairedReq
         fmt::format("{} -> {}  ({})", duration_text(pair.base_ns), duration_text(pair.other_ns),
                     change_text(pair.base_ns, pair.other_ns));
     svg.text({2'300, y + 150}, shortened(pair.request, 30), "row", Anchor::end);
-    svg.rect({std::min(x, axis.middle), y + 40, std::max<Px>(std::abs(x - axis.middle), 10),
-              row_height - 80},
+    svg.rect({std::min(x, axis.middle()), y + 40,
+              std::max<Px>(std::abs(x - axis.middle()), 10), row_height - 80},
              change_style(pair, comparison.min_effect_ppm),
              fmt::format("{}: {}", pair.request, numbers));
     svg.text({2'400 + 2 * half + 100, y + 150}, numbers, "row");
@@ -214,30 +239,24 @@ std::string named_rows(const Comparison& comparison, const std::vector<PairedReq
 std::string thin_bars(const Comparison& comparison, const std::vector<PairedRequest>& sorted,
                       std::string_view name, std::string_view title) {
   const Box plot{.x = 1'000, .y = 120, .width = chart_width - 1'200, .height = 2'800};
-  const int octaves = octaves_of(sorted);
-  const ChangeAxis axis{
-      .middle = plot.y + plot.height / 2, .octave = plot.height / 2 / octaves, .octaves = octaves};
+  const ChangeAxis axis(sorted, plot.y + plot.height / 2, plot.height / 2);
   Svg svg(name, chart_width, plot.bottom() + 520, title,
           "Requests that succeeded in both configurations, sorted by change; bars below the line "
           "are faster than the baseline.");
-  for (int i = -octaves; i <= octaves; ++i) {
-    // Up is slower, so the axis runs downwards in the drawing.
-    const Px y = 2 * axis.middle - (axis.middle + i * axis.octave);
-    svg.line({plot.x, y}, {plot.right(), y}, i == 0 ? "axis" : "grid");
-    svg.text({plot.x - 80, y + 40},
-             i == 0  ? "no change"
-             : i < 0 ? fmt::format("1/{}", 1 << -i)
-                     : fmt::format("{} times", 1 << i),
-             "tick", Anchor::end);
+  for (const Tick& tick : axis.ticks(250)) {
+    const Px y = 2 * axis.middle() - tick.value;  // up is slower
+    svg.line({plot.x, y}, {plot.right(), y}, tick.value == axis.middle() ? "axis" : "grid");
+    svg.text({plot.x - 80, y + 40}, tick.label, "tick", Anchor::end);
   }
+  svg.text_upwards({120, axis.middle()}, "change of latency (logarithmic)", "label");
   const std::size_t bars = std::min<std::size_t>(sorted.size(), 600);
   for (std::size_t i = 0; i < bars; ++i) {
     const PairedRequest& pair = sorted[i * sorted.size() / bars];
-    const Px y = 2 * axis.middle - axis.at(pair);
+    const Px y = 2 * axis.middle() - axis.at(pair);
     const Px left = plot.x + plot.width * static_cast<Px>(i) / static_cast<Px>(bars);
     const Px right = plot.x + plot.width * static_cast<Px>(i + 1) / static_cast<Px>(bars);
-    svg.rect({left, std::min(y, axis.middle), std::max<Px>(right - left - 2, 5),
-              std::max<Px>(std::abs(y - axis.middle), 5)},
+    svg.rect({left, std::min(y, axis.middle()), std::max<Px>(right - left - 2, 5),
+              std::max<Px>(std::abs(y - axis.middle()), 5)},
              change_style(pair, comparison.min_effect_ppm),
              fmt::format("{}: {} -> {} ({})", pair.request, duration_text(pair.base_ns),
                          duration_text(pair.other_ns), change_text(pair.base_ns, pair.other_ns)));

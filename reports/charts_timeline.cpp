@@ -126,9 +126,9 @@ std::string span_style(const StageSpan& span) {
 }
 
 std::string span_tooltip(const RunMetrics& run, const StageSpan& span) {
-  return fmt::format("{}/{} attempt {}: {}, submitted {}, first task {}, {} {}{}",
+  return fmt::format("{}/{} attempt {}: {}, ready {}, first task {}, {} {}{}",
                      run.jobs[span.job].name, span.stage, span.attempt,
-                     plural(span.tasks, "task"), duration_text(span.submit_ns),
+                     plural(span.tasks, "task"), duration_text(span.ready_ns),
                      span.start_ns ? duration_text(*span.start_ns) : "never",
                      span.end_ns ? model::name_of(span.status) : "cut off",
                      duration_text(span.end_ns.value_or(run.end_ns)),
@@ -139,11 +139,11 @@ void draw_lane(Svg& svg, const RunMetrics& run, const Lane& lane, const Scale& t
                const Box& box) {
   svg.text({box.x - 80, box.y + 125}, shortened(lane.label, 26), "row", Anchor::end);
   for (const StageSpan* span : lane.spans) {
-    const Px submit = box.x + time.at(span->submit_ns);
+    const Px ready = box.x + time.at(span->ready_ns);
     const Px end = box.x + time.at(span->end_ns.value_or(run.end_ns));
     const Px start = span->start_ns ? box.x + time.at(*span->start_ns) : end;
-    if (start > submit) {
-      svg.line({submit, box.y + box.height / 2}, {start, box.y + box.height / 2}, "waits");
+    if (start > ready) {
+      svg.line({ready, box.y + box.height / 2}, {start, box.y + box.height / 2}, "waits");
     }
     svg.rect({start, box.y + 25, std::max<Px>(end - start, 10), box.height - 50},
              span_style(*span), span_tooltip(run, *span));

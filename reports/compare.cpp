@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/support/check.hpp"
+#include "reports/numbers.hpp"
 
 namespace rehearse::reports {
 namespace {
@@ -43,30 +44,19 @@ void add(Configuration& sum, const RunMetrics& run) {
 // Dists are over requests that succeeded: others have no latency, and a number over another set
 // beside it would be read as one over the same.
 void measure(Configuration& configuration) {
-  std::vector<std::int64_t> latency;
-  std::vector<std::int64_t> queued;
-  std::vector<std::int64_t> first_row;
+  std::vector<const RequestMetrics*> rows;
   for (const RequestMetrics& request : configuration.requests) {
+    rows.push_back(&request);
     configuration.rejected += request.outcome == Outcome::rejected ? 1 : 0;
     configuration.failed += request.outcome == Outcome::failed ? 1 : 0;
     configuration.cancelled += request.outcome == Outcome::cancelled ? 1 : 0;
     configuration.unfinished += request.outcome == Outcome::unfinished ? 1 : 0;
-    if (request.outcome != Outcome::succeeded) {
-      continue;
-    }
-    latency.push_back(request.latency_ns().value_or(0));
-    if (const auto value = request.queued_ns()) {
-      queued.push_back(*value);
-    }
-    if (request.first_row_ns) {
-      first_row.push_back(*request.first_row_ns);
-    }
   }
-  const std::int64_t censored = configuration.unfinished;
-  configuration.latency = distribution(std::move(latency), censored);
-  configuration.queued = distribution(std::move(queued), censored);
-  if (!first_row.empty()) {
-    configuration.first_row = distribution(std::move(first_row), censored);
+  RequestDists dists = request_distributions(rows, configuration.unfinished);
+  configuration.latency = dists.latency;
+  configuration.queued = dists.queued;
+  if (dists.first_row.n > 0) {
+    configuration.first_row = dists.first_row;
   }
 }
 
@@ -130,8 +120,15 @@ Comparison compare(std::vector<ConfigurationRuns> configurations,
     result.paired.push_back(pair_requests(other.name, base.requests, other.requests,
                                           options.min_effect_ppm));
   }
+  if (std::ranges::any_of(result.configurations, [](const Configuration& configuration) {
+        return configuration.totals.slot_time != saturated(configuration.totals.slot_time);
+      })) {
+    result.warnings.emplace_back(
+        "slot time is beyond 64 bits of nanoseconds: the JSON results hold the greatest integer "
+        "instead; shares are exact");
+  }
   for (const FailRule& rule : options.fail_if) {
-    result.fail_if.push_back(judge(rule, result.configurations));
+    result.fail_if.push_back(judge(rule, result.configurations, result.paired));
   }
   result.finding = find(result, inputs);
   return result;

@@ -124,18 +124,17 @@ Wide share(Wide part, Wide whole) {
   return whole == 0 ? 0 : (part * share_scale + whole / 2) / whole;
 }
 
-// In nanoseconds, requests, or 1 / share_scale.
-std::optional<Wide> measure(const Configuration& configuration, const FailRule& rule) {
+// In nanoseconds, requests, or 1 / share_scale. `dists` are those of the set that is asked about.
+std::optional<Wide> measure(const Configuration& configuration, const RequestDists& dists,
+                            const FailRule& rule) {
   const auto widened = [](std::optional<std::int64_t> value) {
     return value ? std::optional<Wide>(*value) : std::nullopt;
   };
   const Totals& totals = configuration.totals;
   switch (rule.metric) {
-    case FailMetric::request_latency: return widened(stat_of(configuration.latency, rule.stat));
-    case FailMetric::queued: return widened(stat_of(configuration.queued, rule.stat));
-    case FailMetric::first_row:
-      return configuration.first_row ? widened(stat_of(*configuration.first_row, rule.stat))
-                                     : std::nullopt;
+    case FailMetric::request_latency: return widened(stat_of(dists.latency, rule.stat));
+    case FailMetric::queued: return widened(stat_of(dists.queued, rule.stat));
+    case FailMetric::first_row: return widened(stat_of(dists.first_row, rule.stat));
     case FailMetric::makespan: return Wide{configuration.makespan_ns};
     case FailMetric::utilization: return share(totals.use(SlotUse::busy), totals.slot_time);
     case FailMetric::reserved_idle:
@@ -168,27 +167,37 @@ std::string value_text(const FailRule& rule, Wide value) {
   return fmt::format("{}", saturated(value));
 }
 
-// Whether the rule trips for one configuration, and what was seen.
-std::pair<bool, std::string> judge_one(const FailRule& rule, const Configuration& base,
-                                       const Configuration& other) {
-  const std::optional<Wide> seen = measure(other, rule);
+struct Judgement {
+  bool tripped = false;
+  std::string text;
+};
+
+Judgement judge_value(const FailRule& rule, const Configuration& configuration) {
+  const RequestDists own{.latency = configuration.latency,
+                         .queued = configuration.queued,
+                         .first_row = configuration.first_row.value_or(Dist{})};
+  const std::optional<Wide> seen = measure(configuration, own, rule);
   if (!seen) {
     return {true, "not measured, which counts as beyond the threshold"};
   }
-  if (!rule.percent) {
-    const bool is_share =
-        rule.metric == FailMetric::utilization || rule.metric == FailMetric::reserved_idle;
-    const Wide scale = is_share ? share_scale : Wide{1};
-    return {holds(rule.op, *seen * micro, rule.value_micro * scale), value_text(rule, *seen)};
+  const bool is_share =
+      rule.metric == FailMetric::utilization || rule.metric == FailMetric::reserved_idle;
+  const Wide scale = is_share ? share_scale : Wide{1};
+  return {holds(rule.op, *seen * micro, rule.value_micro * scale), value_text(rule, *seen)};
+}
+
+Judgement judge_change(const FailRule& rule, const Configuration& base,
+                       const Configuration& other, const Paired& paired) {
+  const std::optional<Wide> was = measure(base, paired.base, rule);
+  const std::optional<Wide> seen = measure(other, paired.other, rule);
+  if (!was || !seen) {
+    return {true, "not measured in both, which counts as beyond the threshold"};
   }
-  const std::optional<Wide> was = measure(base, rule);
-  if (!was) {
-    return {true, fmt::format("{} measured no value to compare with, which counts as beyond the "
-                              "threshold",
-                              base.name)};
+  std::string text = fmt::format("{} -> {} ({})", value_text(rule, *was), value_text(rule, *seen),
+                                 change_text(*was, *seen));
+  if (has_stat(rule.metric) && !paired.same_set) {
+    text += fmt::format(" over {} in both", plural(std::ssize(paired.requests), "request"));
   }
-  const std::string text = fmt::format("{} -> {} ({})", value_text(rule, *was),
-                                       value_text(rule, *seen), change_text(*was, *seen));
   if (*was == 0) {  // no change, or a change without bound
     const Wide unbounded = *seen == 0 ? Wide{0} : Wide{1} << 100;
     return {holds(rule.op, unbounded, rule.value_micro), text};
@@ -227,9 +236,17 @@ FailResult judge(const FailRule& rule, const std::vector<Configuration>& configu
   std::vector<std::string> seen;
   const std::size_t first = configurations.size() > 1 ? 1 : 0;
   for (std::size_t i = first; i < configurations.size(); ++i) {
-    const auto [tripped, text] = judge_one(rule, configurations.front(), configurations[i]);
-    result.tripped = result.tripped || tripped;
-    seen.push_back(fmt::format("{}: {}", configurations[i].name, text));
+    const Configuration& other = configurations[i];
+    Judgement judgement;
+    if (!rule.percent) {
+      judgement = judge_value(rule, other);
+    } else if (i == 0) {
+      judgement.text = "nothing to compare with";
+    } else {
+      judgement = judge_change(rule, configurations.front(), other, paired[i - 1]);
+    }
+    result.tripped = result.tripped || judgement.tripped;
+    seen.push_back(fmt::format("{}: {}", other.name, judgement.text));
   }
   result.detail = fmt::format("{}", fmt::join(seen, "; "));
   return result;

@@ -13,6 +13,7 @@
 namespace rehearse::reports {
 
 struct Configuration;
+struct Paired;
 
 enum class FailMetric : std::uint8_t {
   request_latency, queued, first_row, makespan, utilization, reserved_idle, rejected, failed
@@ -40,9 +41,12 @@ struct FailResult {
 // Errors name the part that is wrong and the nearest known name.
 [[nodiscard]] model::Result<FailRule> parse_fail_rule(std::string_view text);
 
-// One seed: a scalar is judged itself, over the baseline's others (over the baseline itself when it
-// is alone). A configuration without the value trips the rule: what was not measured did not pass.
+// One seed: a scalar is judged itself, for every configuration but the baseline (for the baseline
+// when it is alone). A change of latencies is over requests that succeeded in both, as every ratio.
+// A configuration without the value trips the rule: what was not measured did not pass.
+// `paired` holds one entry per configuration after the first.
 [[nodiscard]] FailResult judge(const FailRule& rule,
-                               const std::vector<Configuration>& configurations);
+                               const std::vector<Configuration>& configurations,
+                               const std::vector<Paired>& paired);
 
 }  // namespace rehearse::reports

@@ -147,10 +147,10 @@ std::string arrow(std::optional<std::int64_t> before, std::optional<std::int64_t
 
 std::string latencies(const Paired& paired) {
   if (paired.requests.size() == 1) {
-    return fmt::format("latency {}", arrow(paired.base.p50_ns, paired.other.p50_ns));
+    return fmt::format("latency {}", arrow(paired.base.latency.p50_ns, paired.other.latency.p50_ns));
   }
-  return fmt::format("median latency {}, p90 {}", arrow(paired.base.p50_ns, paired.other.p50_ns),
-                     arrow(paired.base.p90_ns, paired.other.p90_ns));
+  return fmt::format("median latency {}, p90 {}", arrow(paired.base.latency.p50_ns, paired.other.latency.p50_ns),
+                     arrow(paired.base.latency.p90_ns, paired.other.latency.p90_ns));
 }
 
 std::string percent_text(std::int64_t ppm) {
@@ -187,9 +187,9 @@ std::string latency_sentence(const std::string& base, const Paired& paired, Find
                          counts(paired, false, min_effect_ppm), latencies(paired));
     case FindingKind::mixed:
       return fmt::format(
-          "{} against {} is mixed: of {} requests {} are faster, {} slower, {} within {}; {}; all "
-          "latencies together {}.",
-          paired.name, base, n, paired.faster, paired.slower, paired.same,
+          "{} against {} is mixed over {}: {} faster, {} slower, {} within {}; {}; all latencies "
+          "together {}.",
+          paired.name, base, plural(n, "request"), paired.faster, paired.slower, paired.same,
           percent_text(min_effect_ppm), latencies(paired),
           change_text(paired.base_sum_ns.value_or(0), paired.other_sum_ns.value_or(0)));
     case FindingKind::no_difference:
@@ -413,7 +413,8 @@ Finding find(const Comparison& comparison, const std::vector<Input>& inputs) {
     const Configuration& other = comparison.configurations[i + 1];
     Finding one = candidate(base, other, comparison.paired[i], comparison.min_effect_ppm);
     add_extremes(more, comparison.paired[i]);
-    if (base.makespan_ns > 0 && other.makespan_ns > 0) {
+    // Work that was refused or broke off must not count as done early.
+    if (comparison.paired[i].same_set && base.makespan_ns > 0 && other.makespan_ns > 0) {
       more.push_back(fmt::format("Makespan under {}: {}.", other.name,
                                  arrow(base.makespan_ns, other.makespan_ns)));
     }

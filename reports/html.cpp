@@ -35,6 +35,12 @@ std::string change_cell(Wide before, Wide after, std::int64_t min_effect_ppm) {
   return fmt::format("<td class=\"{}\">{}</td>", style, text);
 }
 
+// The unit stands in the head of the table.
+std::string slot_seconds_text(Wide slot_ns) {
+  const std::string text = slot_time_text(slot_ns, true);
+  return text.substr(0, text.find(' '));
+}
+
 class Page {
  public:
   explicit Page(const CompareDocument& document)
@@ -85,9 +91,12 @@ class Page {
   void finding();
   void key_numbers();
   void table_head(std::string_view corner, bool change);
-  void duration_row(std::string_view name, const std::vector<std::optional<std::int64_t>>& values);
-  void dist_rows(std::string_view name, const std::vector<const Dist*>& dists);
-  void count_rows();
+  void duration_row(std::string_view name, const std::vector<std::optional<std::int64_t>>& values,
+                    bool change);
+  void dist_rows(std::string_view name, const std::vector<const Dist*>& dists, bool change);
+  void dist_table(std::string_view corner, const std::vector<RequestDists>& dists, bool change,
+                  bool makespan);
+  void count_table();
   void latency();
   void changes();
   void prices();
@@ -156,18 +165,17 @@ void Page::table_head(std::string_view corner, bool change) {
   for (const Configuration& configuration : comparison_.configurations) {
     out_ += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", escaped(configuration.name));
   }
-  add(change && comparison_.configurations.size() == 2
-          ? "<th scope=\"col\" class=\"n\">change</th></tr></thead>\n<tbody>\n"
-          : "</tr></thead>\n<tbody>\n");
+  add(change ? "<th scope=\"col\" class=\"n\">change</th></tr></thead>\n<tbody>\n"
+             : "</tr></thead>\n<tbody>\n");
 }
 
 void Page::duration_row(std::string_view name,
-                        const std::vector<std::optional<std::int64_t>>& values) {
+                        const std::vector<std::optional<std::int64_t>>& values, bool change) {
   out_ += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(name));
   for (const auto& value : values) {
     out_ += fmt::format("<td class=\"n\">{}</td>", value ? duration_text(*value) : "-");
   }
-  if (values.size() == 2) {
+  if (change) {
     out_ += values[0] && values[1]
                 ? change_cell(*values[0], *values[1], comparison_.min_effect_ppm)
                 : "<td class=\"n\">-</td>";
@@ -175,87 +183,109 @@ void Page::duration_row(std::string_view name,
   add("</tr>\n");
 }
 
-void Page::dist_rows(std::string_view name, const std::vector<const Dist*>& dists) {
+void Page::dist_rows(std::string_view name, const std::vector<const Dist*>& dists, bool change) {
+  if (std::ranges::all_of(dists, [](const Dist* dist) { return dist->n == 0; })) {
+    return;
+  }
   std::string counts;
   for (const Dist* dist : dists) {
-    counts += fmt::format("<td class=\"n\">n = {}{}</td>",
-                          dist == nullptr ? "0" : count_text(dist->n, true),
-                          dist != nullptr && dist->censored > 0
-                              ? fmt::format(", {} cut off", dist->censored)
-                              : "");
+    counts += fmt::format("<td class=\"n\">n = {}{}</td>", count_text(dist->n, true),
+                          dist->censored > 0 ? fmt::format(", {} cut off", dist->censored) : "");
   }
   out_ += fmt::format("<tr class=\"part\"><th scope=\"row\">{}</th>{}{}</tr>\n", escaped(name),
-                      counts, dists.size() == 2 ? "<td></td>" : "");
+                      counts, change ? "<td></td>" : "");
   const std::pair<std::string_view, std::optional<model::Duration> Dist::*> stats[] = {
       {"p50", &Dist::p50_ns}, {"p90", &Dist::p90_ns},   {"p95", &Dist::p95_ns},
       {"p99", &Dist::p99_ns}, {"mean", &Dist::mean_ns}, {"max", &Dist::max_ns}};
   for (const auto& [label, member] : stats) {
     std::vector<std::optional<std::int64_t>> values;
     for (const Dist* dist : dists) {
-      values.push_back(dist == nullptr ? std::nullopt : dist->*member);
+      values.push_back(dist->*member);
     }
-    duration_row(label, values);
+    duration_row(label, values, change);
   }
 }
 
-void Page::count_rows() {
-  const bool change = comparison_.configurations.size() == 2;
+void Page::dist_table(std::string_view corner, const std::vector<RequestDists>& dists,
+                      bool change, bool makespan) {
+  table_head(corner, change);
+  const std::pair<std::string_view, Dist RequestDists::*> kinds[] = {
+      {"Latency", &RequestDists::latency},
+      {"Queued before the first task", &RequestDists::queued},
+      {"First row at the client", &RequestDists::first_row}};
+  for (const auto& [name, member] : kinds) {
+    std::vector<const Dist*> columns;
+    for (const RequestDists& each : dists) {
+      columns.push_back(&(each.*member));
+    }
+    dist_rows(name, columns, change);
+  }
+  if (makespan) {
+    out_ += fmt::format("<tr class=\"part\"><th scope=\"row\">All work</th></tr>\n");
+    std::vector<std::optional<std::int64_t>> values;
+    for (const Configuration& configuration : comparison_.configurations) {
+      values.emplace_back(configuration.makespan_ns);
+    }
+    duration_row("makespan", values, change);
+  }
+  add("</tbody></table></div>\n");
+}
+
+void Page::count_table() {
+  table_head("Requests", false);
   const auto row = [&](std::string_view name, auto text) {
     out_ += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(name));
     for (const Configuration& configuration : comparison_.configurations) {
       out_ += fmt::format("<td class=\"n\">{}</td>", text(configuration));
     }
-    add(change ? "<td></td></tr>\n" : "</tr>\n");
+    add("</tr>\n");
   };
-  out_ += fmt::format("<tr class=\"part\"><th scope=\"row\">Requests</th>");
-  for (const Configuration& configuration : comparison_.configurations) {
-    out_ += fmt::format("<td class=\"n\">n = {}</td>",
-                        count_text(std::ssize(configuration.requests), true));
-  }
-  add(change ? "<td></td></tr>\n" : "</tr>\n");
+  row("all", [](const Configuration& c) { return count_text(std::ssize(c.requests), true); });
   row("succeeded", [](const Configuration& c) { return count_text(c.latency.n, true); });
   row("rejected", [](const Configuration& c) { return count_text(c.rejected, true); });
   row("failed", [](const Configuration& c) { return count_text(c.failed, true); });
   row("cancelled", [](const Configuration& c) { return count_text(c.cancelled, true); });
   row("unfinished", [](const Configuration& c) { return count_text(c.unfinished, true); });
-  row("gangs admitted (of them after waiting)", [](const Configuration& c) {
-    return fmt::format("{} ({})", count_text(c.gangs.admitted, true),
-                       count_text(c.gangs.waited, true));
-  });
-  row("longest wait of a gang for slots",
-      [](const Configuration& c) { return duration_text(c.gangs.wait_ns_max); });
+  out_ += "<tr class=\"part\"><th scope=\"row\">Cluster</th></tr>\n";
+  row("executors", [](const Configuration& c) { return escaped(c.cluster); });
+  row("slots, at most", [](const Configuration& c) { return count_text(c.slots_max, true); });
   row("utilization", [](const Configuration& c) {
     return share_text(c.totals.use(SlotUse::busy), c.totals.slot_time);
   });
+  out_ += "<tr class=\"part\"><th scope=\"row\">Gangs</th></tr>\n";
   row("work in groups",
       [](const Configuration& c) { return share_text(c.work_in_groups, c.work); });
-  row("cluster", [](const Configuration& c) { return escaped(c.cluster); });
-  row("slots", [](const Configuration& c) { return count_text(c.slots_max, true); });
+  row("admitted", [](const Configuration& c) { return count_text(c.gangs.admitted, true); });
+  row("of them after waiting for slots",
+      [](const Configuration& c) { return count_text(c.gangs.waited, true); });
+  row("longest wait",
+      [](const Configuration& c) { return duration_text(c.gangs.wait_ns_max); });
+  add("</tbody></table></div>\n");
 }
 
+// Changes stand only beside numbers over the same requests.
 void Page::key_numbers() {
   heading("Key numbers");
-  table_head("", true);
-  std::vector<const Dist*> latency;
-  std::vector<const Dist*> queued;
-  std::vector<const Dist*> first_row;
-  std::vector<std::optional<std::int64_t>> makespan;
-  bool rows_seen = false;
-  for (const Configuration& configuration : comparison_.configurations) {
-    latency.push_back(&configuration.latency);
-    queued.push_back(&configuration.queued);
-    first_row.push_back(configuration.first_row ? &*configuration.first_row : nullptr);
-    rows_seen = rows_seen || configuration.first_row.has_value();
-    makespan.emplace_back(configuration.makespan_ns);
+  add("<div class=\"columns\">\n<div>\n");
+  const bool pair = comparison_.configurations.size() == 2;
+  const bool same_set = pair && comparison_.paired[0].same_set;
+  if (pair && !comparison_.paired[0].requests.empty()) {
+    const Paired& paired = comparison_.paired[0];
+    dist_table(same_set ? "Requests that succeeded" : "Requests that succeeded in both",
+               {paired.base, paired.other}, true, same_set);
   }
-  dist_rows("Latency of requests that succeeded", latency);
-  dist_rows("Queued before the first task", queued);
-  if (rows_seen) {
-    dist_rows("First row at the client", first_row);
+  if (!same_set) {
+    std::vector<RequestDists> dists;
+    for (const Configuration& configuration : comparison_.configurations) {
+      dists.push_back({.latency = configuration.latency,
+                       .queued = configuration.queued,
+                       .first_row = configuration.first_row.value_or(Dist{})});
+    }
+    dist_table("All that succeeded under each", dists, false, true);
   }
-  duration_row("makespan", makespan);
-  count_rows();
-  add("</tbody></table></div>\n");
+  add("</div>\n<div>\n");
+  count_table();
+  add("</div>\n</div>\n");
 }
 
 void Page::latency() {
@@ -313,7 +343,7 @@ void Page::prices() {
     for (const Configuration& configuration : comparison_.configurations) {
       const Wide slot_ns = value(configuration.totals);
       out_ += fmt::format("<td class=\"n\">{}</td><td class=\"n\">{}</td>",
-                          slot_time_text(slot_ns, true),
+                          slot_seconds_text(slot_ns),
                           share_text(slot_ns, configuration.totals.slot_time));
     }
     add("</tr>\n");
@@ -328,14 +358,14 @@ void Page::prices() {
     }
     return sum;
   });
-  row("slot time", "", [](const Totals& totals) { return totals.slot_time; });
+  row("slots times time, counted apart", "", [](const Totals& totals) { return totals.slot_time; });
   add("</tbody></table></div>\n");
 }
 
 void Page::timelines() {
   heading("Over time");
-  paragraph("Slots of live executors by use above, stages below: a dotted line while a submitted "
-            "stage has no task yet, a bar from its first task to its end. Blue bars start as a "
+  paragraph("Slots of live executors by use above, stages below: a dotted line while a stage or "
+            "its gang is ready and runs no task yet, a bar from its first task to its end. Blue bars start as a "
             "gang, grey ones do not, hatched ones failed or were cancelled.");
   swatches();
   model::Instant until = 0;

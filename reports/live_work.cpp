@@ -173,6 +173,8 @@ void LiveWork::relist(Job& owner, std::size_t index) {
   }
   const QueueRank place = rank(owner, gang.rank_stage, gang.tasks);
   if (ready) {
+    gang.ready_ns = now_;
+    gang.was_ready = true;
     waiting_.emplace(place, std::pair{static_cast<std::size_t>(&owner - jobs_.data()), index});
   } else {
     waiting_.erase(place);
@@ -197,15 +199,27 @@ void LiveWork::queued(const model::GroupQueued& event) {
   relist(*owner, static_cast<std::size_t>(row - owner->gangs.data()));
 }
 
-void LiveWork::admitted(const model::StageRef& group) { over(group); }
-
-void LiveWork::over(const model::StageRef& group) {
+void LiveWork::admitted(const model::StageRef& group) {
   Job* owner = nullptr;
   if (Gang* row = gang(group.job, group.stage, owner); row != nullptr) {
     row->waits = false;
     row->told_inputs = false;
     relist(*owner, static_cast<std::size_t>(row - owner->gangs.data()));
   }
+}
+
+void LiveWork::over(const model::StageRef& group) {
+  admitted(group);
+  Job* owner = nullptr;
+  if (Gang* row = gang(group.job, group.stage, owner); row != nullptr) {
+    row->was_ready = false;
+  }
+}
+
+std::optional<model::Instant> LiveWork::ready_since(model::NameId name, model::NameId stage) {
+  Job* owner = nullptr;
+  const Gang* row = gang(name, stage, owner);
+  return row != nullptr && row->was_ready ? std::optional(row->ready_ns) : std::nullopt;
 }
 
 void LiveWork::dissolved(const model::EdgesChanged& event) {

@@ -62,6 +62,8 @@ class LiveWork {
 
   void run_started(const model::RunStart& run, const model::NameTable& names);
   void submitted(const model::JobSubmitted& job, const SlotLedger& ledger);
+  // The time of what follows.
+  void at(model::Instant now) { now_ = now; }
   // Ended or rejected.
   void gone(model::NameId job);
   void formed(const model::GroupFormed& group, const SlotLedger& ledger);
@@ -79,6 +81,9 @@ class LiveWork {
 
   // Null for a job that is not live or a stage it does not have.
   [[nodiscard]] LiveStage* find(model::NameId job, model::NameId stage);
+  // Since when the gang of this stage was ready, up to its admission and until it is over.
+  [[nodiscard]] std::optional<model::Instant> ready_since(model::NameId job,
+                                                          model::NameId stage);
   [[nodiscard]] View view(const SlotLedger& ledger) const;
 
  private:
@@ -91,6 +96,8 @@ class LiveWork {
     bool told_inputs = false;   // the journal says that it waits for inputs
     bool waits = false;         // not admitted, not over
     bool listed = false;        // in waiting_
+    model::Instant ready_ns = 0;  // since when it was in waiting_, last time
+    bool was_ready = false;       // ready_ns says something
   };
   struct Job {
     std::uint64_t number = 0;  // by submission
@@ -116,6 +123,7 @@ class LiveWork {
   Order order_ = Order::fifo;
   bool heads_ = true;
   std::uint64_t submissions_ = 0;
+  model::Instant now_ = 0;
   std::vector<std::uint32_t> index_;  // by NameId of the job: 0 = not live, else slot + 1
   std::vector<Job> jobs_;             // slots, reused
   std::vector<std::uint32_t> unused_;

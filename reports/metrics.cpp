@@ -117,14 +117,12 @@ struct Metrics::State {
   std::map<std::array<std::int64_t, 5>, std::int64_t> blocked;
   // Reserved and not launched: (job, stage, executor, profile) -> slots.
   std::map<std::array<std::uint64_t, 4>, std::int64_t> reserved;
-  std::map<std::array<std::uint64_t, 2>, model::Instant> refused;  // (job, stage): first refusal
 
   void settle(model::Instant to);
   JobMetrics* job(model::NameId name);
   std::size_t profile_of(const model::TaskRef& task);
   std::optional<std::pair<std::size_t, bool>> stage_of(const model::TaskRef& task);
   void unblock(const model::TaskRef& task, bool wholly);
-  void group_over(const model::StageRef& group);
   void span_ended(const model::StageCompleted& event);
 
   void on(const model::RunStart& event);
@@ -138,11 +136,11 @@ struct Metrics::State {
   void on(const model::JobRejected& event);
   void on(const model::JobEnd& event);
   void on(const model::GroupFormed& event) { work.formed(event, ledger); }
-  void on(const model::GroupQueued& event);
+  void on(const model::GroupQueued& event) { work.queued(event); }
   void on(const model::GroupAdmitted& event);
-  void on(const model::GroupCommitted& event) { group_over(event.group); }
-  void on(const model::GroupFailed& event) { group_over(event.group); }
-  void on(const model::GroupCancelled& event) { group_over(event.group); }
+  void on(const model::GroupCommitted& event) { work.over(event.group); }
+  void on(const model::GroupFailed& event) { work.over(event.group); }
+  void on(const model::GroupCancelled& event) { work.over(event.group); }
   void on(const model::EdgesChanged& event) { work.dissolved(event); }
   void on(const model::StageSubmitted& event);
   void on(const model::StageCompleted& event);
@@ -246,29 +244,14 @@ void Metrics::State::on(const model::FirstRow& event) {
 
 // ---- gangs ----
 
-void Metrics::State::on(const model::GroupQueued& event) {
-  if (event.reason == model::QueuedReason::slots) {
-    refused.try_emplace({event.job.value, event.stage.value}, now);
-  }
-  work.queued(event);
-}
-
 void Metrics::State::on(const model::GroupAdmitted& event) {
   ++run.gangs.admitted;
-  const auto first = refused.find({event.group.job.value, event.group.stage.value});
-  if (first != refused.end()) {
-    const model::Duration wait = now - first->second;
-    ++run.gangs.waited;
-    run.gangs.wait_ns_max = std::max(run.gangs.wait_ns_max, wait);
-    run.gangs.wait_ns_sum += wait;
-    refused.erase(first);
-  }
+  const model::Duration wait =
+      now - work.ready_since(event.group.job, event.group.stage).value_or(now);
+  run.gangs.waited += wait > 0 ? 1 : 0;
+  run.gangs.wait_ns_max = std::max(run.gangs.wait_ns_max, wait);
+  run.gangs.wait_ns_sum += wait;
   work.admitted(event.group);
-}
-
-void Metrics::State::group_over(const model::StageRef& group) {
-  refused.erase({group.job.value, group.stage.value});
-  work.over(group);
 }
 
 void Metrics::State::on(const model::Reservation& event) {
@@ -314,6 +297,7 @@ void Metrics::State::on(const model::StageSubmitted& event) {
   span.tasks = event.tasks;
   span.gang = stage->gang != no_index;
   span.submit_ns = now;
+  span.ready_ns = work.ready_since(event.stage.job, event.stage.stage).value_or(now);
   run.spans.push_back(std::move(span));
 }
 
@@ -414,6 +398,7 @@ void Metrics::begin(const model::NameTable& names) { state_->names = &names; }
 void Metrics::on(const model::Event& event) {
   RH_CHECK(state_->names != nullptr);
   state_->settle(event.t);
+  state_->work.at(event.t);
   const bool hashed = event.as<model::RunStart>() == nullptr &&
                       event.as<model::RunEnd>() == nullptr &&
                       event.as<model::Probe>() == nullptr && event.as<model::Message>() == nullptr;

@@ -81,16 +81,17 @@ struct StageSpan {  // one stage attempt
   std::int32_t attempt = 0;
   std::int64_t tasks = 0;
   bool gang = false;                        // member of a group of two or more, or barrier
+  model::Instant ready_ns = 0;              // of its gang; else when it was submitted
   model::Instant submit_ns = 0;
   std::optional<model::Instant> start_ns;   // first task_start
   std::optional<model::Instant> end_ns;     // stage_completed; absent = cut off
   model::StageStatus status = model::StageStatus::success;  // when it ended
 };
 
-struct GangWaits {  // gangs admitted, and how long they were ready without room
+struct GangWaits {  // gangs admitted, and how long they were ready before
   std::int64_t admitted = 0;
-  std::int64_t waited = 0;            // that were refused at least once
-  model::Duration wait_ns_max = 0;    // first refusal to admission
+  std::int64_t waited = 0;            // not admitted at the instant they were ready
+  model::Duration wait_ns_max = 0;    // ready to admission
   model::Duration wait_ns_sum = 0;
 };
 

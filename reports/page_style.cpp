@@ -53,6 +53,8 @@ tr.sum td, tr.sum th { border-top: 1.5px solid var(--soft); font-weight: 600; co
 tr.part th { padding-top: 0.9rem; color: var(--ink); }
 .good { color: var(--good); }
 .bad { color: var(--bad); }
+.columns { display: flex; flex-wrap: wrap; gap: 0 4rem; align-items: flex-start; }
+.columns > div { min-width: 0; max-width: 100%; }
 figure { margin: 0.8rem 0 1.2rem; }
 figcaption { margin-top: 0.2rem; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }

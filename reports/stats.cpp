@@ -49,6 +49,28 @@ Dist distribution(std::vector<std::int64_t> values, std::int64_t censored) {
   return dist;
 }
 
+RequestDists request_distributions(std::span<const RequestMetrics* const> requests,
+                                   std::int64_t censored) {
+  std::vector<std::int64_t> latency;
+  std::vector<std::int64_t> queued;
+  std::vector<std::int64_t> first_row;
+  for (const RequestMetrics* request : requests) {
+    if (!request->latency_ns()) {
+      continue;
+    }
+    latency.push_back(*request->latency_ns());
+    if (const auto value = request->queued_ns()) {
+      queued.push_back(*value);
+    }
+    if (request->first_row_ns) {
+      first_row.push_back(*request->first_row_ns);
+    }
+  }
+  return {.latency = distribution(std::move(latency), censored),
+          .queued = distribution(std::move(queued), censored),
+          .first_row = distribution(std::move(first_row), censored)};
+}
+
 Change change_of(const PairedRequest& pair, std::int64_t min_effect_ppm) {
   const Wide base = pair.base_ns;
   const Wide other = pair.other_ns;
@@ -69,35 +91,40 @@ Paired pair_requests(std::string name, std::span<const RequestMetrics> base,
                      std::span<const RequestMetrics> other, std::int64_t min_effect_ppm) {
   Paired paired;
   paired.name = std::move(name);
-  std::unordered_map<std::string_view, model::Duration> latencies;
+  std::unordered_map<std::string_view, const RequestMetrics*> succeeded;
   for (const RequestMetrics& request : other) {
-    if (const auto latency = request.latency_ns()) {
-      latencies.emplace(request.name, *latency);
+    if (request.latency_ns()) {
+      succeeded.emplace(request.name, &request);
     }
   }
-  std::vector<std::int64_t> base_values;
-  std::vector<std::int64_t> other_values;
+  std::vector<const RequestMetrics*> base_rows;
+  std::vector<const RequestMetrics*> other_rows;
+  std::size_t base_succeeded = 0;
   Wide base_sum = 0;
   Wide other_sum = 0;
   for (const RequestMetrics& request : base) {
-    const auto found = latencies.find(request.name);
-    if (!request.latency_ns() || found == latencies.end()) {
+    const auto found = succeeded.find(request.name);
+    base_succeeded += request.latency_ns() ? 1 : 0;
+    if (!request.latency_ns() || found == succeeded.end()) {
       continue;
     }
-    const PairedRequest pair{request.name, *request.latency_ns(), found->second};
+    const PairedRequest pair{request.name, *request.latency_ns(),
+                             found->second->latency_ns().value_or(0)};
     switch (change_of(pair, min_effect_ppm)) {
       case Change::faster: ++paired.faster; break;
       case Change::slower: ++paired.slower; break;
       case Change::same: ++paired.same; break;
     }
-    base_values.push_back(pair.base_ns);
-    other_values.push_back(pair.other_ns);
+    base_rows.push_back(&request);
+    other_rows.push_back(found->second);
     base_sum += pair.base_ns;
     other_sum += pair.other_ns;
     paired.requests.push_back(pair);
   }
-  paired.base = distribution(std::move(base_values), 0);
-  paired.other = distribution(std::move(other_values), 0);
+  paired.base = request_distributions(base_rows, 0);
+  paired.other = request_distributions(other_rows, 0);
+  paired.same_set =
+      base_succeeded == base_rows.size() && succeeded.size() == other_rows.size();
   if (!paired.requests.empty()) {
     paired.base_sum_ns = saturated(base_sum);
     paired.other_sum_ns = saturated(other_sum);

@@ -33,6 +33,17 @@ struct Dist {
 
 [[nodiscard]] Dist distribution(std::vector<std::int64_t> values, std::int64_t censored);
 
+// What requests took. All three are over requests that succeeded; `queued` and `first_row` over
+// those of them that ran a task, or saw a row.
+struct RequestDists {
+  Dist latency;
+  Dist queued;
+  Dist first_row;
+};
+
+[[nodiscard]] RequestDists request_distributions(std::span<const RequestMetrics* const> requests,
+                                                 std::int64_t censored);
+
 // A request that succeeded under both configurations.
 struct PairedRequest {
   std::string request;
@@ -60,10 +71,12 @@ struct Paired {
   std::optional<double> speedup_median;    // nearest rank of base / other
   // The pair that is that median; index in `requests`.
   std::optional<std::size_t> median_pair;
-  std::optional<std::int64_t> base_sum_ns;   // over requests
+  std::optional<std::int64_t> base_sum_ns;   // of latencies
   std::optional<std::int64_t> other_sum_ns;
-  Dist base;                               // latencies over the same requests
-  Dist other;
+  RequestDists base;                       // over the requests above
+  RequestDists other;
+  // Nothing succeeds in one configuration alone: numbers over "all that succeeded" are over one set.
+  bool same_set = false;
 };
 
 // Requests are matched by name; both lists hold each name once.

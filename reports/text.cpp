@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "reports/numbers.hpp"
 #include "reports/text_table.hpp"
@@ -32,9 +31,9 @@ class Text {
     line("");
     line(options_.color ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text));
   }
+  // Never broken: whoever takes the first line of the output takes all of it.
   void strong(std::string_view text) {
-    const std::string body = wrapped(text, columns(), 2);
-    line(options_.color ? fmt::format("\x1b[1m{}\x1b[0m", body) : body);
+    line(options_.color ? fmt::format("\x1b[1m{}\x1b[0m", text) : std::string(text));
   }
   void table(const TextTable& table) {
     if (!table.empty()) {
@@ -112,72 +111,104 @@ void write_violations(Text& text, const std::vector<model::Violation>& violation
 // ---- compare ----
 
 
-// One row of a table by configuration; with two configurations the change stands at the end.
-template <class Value, class Show>
-void metric_row(TextTable& table, std::string name, const std::vector<Configuration>& all,
-                Value value, Show show) {
-  std::vector<std::string> cells = {std::move(name)};
-  for (const Configuration& configuration : all) {
-    const auto seen = value(configuration);
-    cells.push_back(seen ? show(*seen) : "-");
-  }
-  if (all.size() == 2) {
-    const auto base = value(all[0]);
-    const auto other = value(all[1]);
-    cells.push_back(base && other ? change_text(*base, *other) : "-");
-  }
-  table.row(std::move(cells));
-}
-
-TextTable configuration_table(const std::vector<Configuration>& all, std::string head) {
-  std::vector<Align> align(all.size() + 1 + (all.size() == 2 ? 1 : 0), Align::right);
+TextTable configuration_table(const std::vector<Configuration>& all, std::string head,
+                              bool change) {
+  std::vector<Align> align(all.size() + (change ? 2 : 1), Align::right);
   align[0] = Align::left;
   TextTable table(std::move(align));
   std::vector<std::string> cells = {std::move(head)};
   for (const Configuration& configuration : all) {
     cells.push_back(shortened(configuration.name, 28));
   }
-  if (all.size() == 2) {
+  if (change) {
     cells.emplace_back("change");
   }
   table.row(std::move(cells));
   return table;
 }
 
-void dist_rows(TextTable& table, std::string_view name, const std::vector<Configuration>& all,
-               const std::function<const Dist*(const Configuration&)>& dist) {
+// `change` is asked for only where both values are over the same requests.
+void duration_row(TextTable& table, std::string name,
+                  const std::vector<std::optional<model::Duration>>& values, bool change) {
+  std::vector<std::string> cells = {std::move(name)};
+  for (const auto& value : values) {
+    cells.push_back(value ? duration_text(*value) : "-");
+  }
+  if (change) {
+    cells.push_back(values[0] && values[1] ? change_text(*values[0], *values[1]) : "-");
+  }
+  table.row(std::move(cells));
+}
+
+void dist_rows(TextTable& table, std::string_view name, const std::vector<const Dist*>& dists,
+               bool change) {
+  if (std::ranges::all_of(dists, [](const Dist* dist) { return dist->n == 0; })) {
+    return;
+  }
   const std::pair<std::string_view, std::optional<model::Duration> Dist::*> stats[] = {
       {"p50", &Dist::p50_ns}, {"p90", &Dist::p90_ns},   {"p95", &Dist::p95_ns},
       {"p99", &Dist::p99_ns}, {"mean", &Dist::mean_ns}, {"max", &Dist::max_ns}};
   for (const auto& [label, member] : stats) {
-    metric_row(
-        table, fmt::format("{} {}", name, label), all,
-        [&](const Configuration& c) {
-          const Dist* found = dist(c);
-          return found == nullptr ? std::optional<model::Duration>{} : found->*member;
-        },
-        [](model::Duration value) { return duration_text(value); });
+    std::vector<std::optional<model::Duration>> values;
+    for (const Dist* dist : dists) {
+      values.push_back(dist->*member);
+    }
+    duration_row(table, fmt::format("{} {}", name, label), values, change);
   }
 }
 
-void write_latency_table(Text& text, const std::vector<Configuration>& all) {
-  TextTable table = configuration_table(all, "over requests that succeeded");
-  dist_rows(table, "latency", all, [](const Configuration& c) { return &c.latency; });
-  dist_rows(table, "queued", all, [](const Configuration& c) { return &c.queued; });
-  if (std::ranges::any_of(all, [](const Configuration& c) { return c.first_row.has_value(); })) {
-    dist_rows(table, "first row", all, [](const Configuration& c) {
-      return c.first_row ? &*c.first_row : nullptr;
-    });
+void all_dists(TextTable& table, const std::vector<RequestDists>& dists, bool change) {
+  const std::pair<std::string_view, Dist RequestDists::*> kinds[] = {
+      {"latency", &RequestDists::latency},
+      {"queued", &RequestDists::queued},
+      {"first row", &RequestDists::first_row}};
+  for (const auto& [name, member] : kinds) {
+    std::vector<const Dist*> columns;
+    for (const RequestDists& each : dists) {
+      columns.push_back(&(each.*member));
+    }
+    dist_rows(table, name, columns, change);
   }
-  metric_row(
-      table, "makespan", all,
-      [](const Configuration& c) { return std::optional<model::Duration>(c.makespan_ns); },
-      [](model::Duration value) { return duration_text(value); });
+}
+
+// With two configurations first the requests that succeed in both, with the change; then, if that
+// leaves some out, all that succeeded under each, without.
+void write_latency_table(Text& text, const Comparison& comparison) {
+  const std::vector<Configuration>& all = comparison.configurations;
+  const bool pair = all.size() == 2;
+  const bool same_set = pair && comparison.paired[0].same_set;
+  if (pair && !comparison.paired[0].requests.empty()) {
+    const Paired& paired = comparison.paired[0];
+    TextTable table = configuration_table(
+        all,
+        fmt::format("{} in both", plural(std::ssize(paired.requests), "request")), true);
+    all_dists(table, {paired.base, paired.other}, true);
+    if (same_set) {
+      duration_row(table, "makespan", {all[0].makespan_ns, all[1].makespan_ns}, true);
+    }
+    text.line("");
+    text.table(table);
+  }
+  if (same_set) {
+    return;
+  }
+  TextTable table = configuration_table(all, "all that succeeded under each", false);
+  std::vector<RequestDists> dists;
+  std::vector<std::optional<model::Duration>> makespans;
+  for (const Configuration& configuration : all) {
+    dists.push_back({.latency = configuration.latency,
+                     .queued = configuration.queued,
+                     .first_row = configuration.first_row.value_or(Dist{})});
+    makespans.emplace_back(configuration.makespan_ns);
+  }
+  all_dists(table, dists, false);
+  duration_row(table, "makespan", makespans, false);
+  text.line("");
   text.table(table);
 }
 
 void write_outcome_table(Text& text, const std::vector<Configuration>& all) {
-  TextTable table = configuration_table(all, "requests");
+  TextTable table = configuration_table(all, "requests", false);
   const auto row = [&](std::string name, auto value) {
     std::vector<std::string> cells = {std::move(name)};
     for (const Configuration& configuration : all) {
@@ -305,8 +336,7 @@ void write(Text& text, const CompareDocument& document) {
     text.wrap(fmt::format("{} {} ({})", result.tripped ? "TRIPPED" : "passed", result.rule,
                           result.detail));
   }
-  text.line("");
-  write_latency_table(text, all);
+  write_latency_table(text, comparison);
   write_outcome_table(text, all);
   write_slot_table(text, all);
   write_marking(text, document.envelope);

@@ -218,6 +218,10 @@ void timer_fired(Step& s, TimerId id) {
     resubmit(s, timer);
     return;
   }
+  if (timer.kind == TimerKind::start) {
+    start_delay_over(s, stage_of(m, timer.job, timer.consumer));
+    return;
+  }
   end_job(s, timer.job,
           {model::JobOutcome::failed, model::Code::admission_timeout,
            m.names->intern("no executor for it within no_executor_grace"), std::nullopt,

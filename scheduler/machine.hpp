@@ -126,6 +126,8 @@ void want_input(Step& s, StageId parent);  // a wanted unit lacks it: make it co
 void submit_attempt(Step& s, StageId stage);
 void group_wants(Step& s, GangId gang);  // waits for slots or inputs with a fresh attempt to come
 void leave_queue(Machine& m, GangId gang);
+void arm_start_delays(Step& s, JobId job);       // of stages whose inputs are there at submission
+void start_delay_over(Step& s, StageId stage);
 // The job of a shared stage ended: takeovers that waited for it run themselves if it is not there.
 void foreign_job_ended(Step& s, StageId stage);
 void release_stage_rows(Machine& m, JobId job);

@@ -51,6 +51,8 @@ struct StageRow {
   bool registered : 1 = false;     // outputs count for readers (at once, or at group commit)
   bool starved : 1 = false;        // A14
   bool shared : 1 = false;         // jobs submitted later may read its outputs
+  bool delay_ahead : 1 = false;    // its start_delay counts as one more missing input
+  bool delay_armed : 1 = false;    // and its timer runs
   bool listed_partitions : 1 = false;  // the live attempt does not cover all partitions
 
   bool operator==(const StageRow&) const = default;
@@ -59,7 +61,7 @@ struct StageRow {
                     bits(old_running), bits(next_partition), bits(missing_inputs), gang.value,
                     bits(attempt), bits(profile), bits(failures), bits(phase),
                     bits(available | registered << 1 | starved << 2 | listed_partitions << 3 |
-                         shared << 4)});
+                         shared << 4 | delay_ahead << 5 | delay_armed << 6)});
   }
 };
 
@@ -194,13 +196,13 @@ struct ExpectedRow {
   bool operator==(const ExpectedRow&) const = default;
 };
 
-enum class TimerKind : std::uint8_t { resubmit, grace };
+enum class TimerKind : std::uint8_t { resubmit, grace, start };
 
 struct TimerRow {
   TimerId id;
   TimerKind kind{};
   JobId job;
-  std::uint32_t consumer = 0;  // resubmit: the stage whose attempt failed
+  std::uint32_t consumer = 0;  // resubmit: the stage whose attempt failed; start: the stage
   std::uint32_t producer = none_u32;  // and the stage whose output was not there
   bool operator==(const TimerRow&) const = default;
 };

@@ -25,7 +25,7 @@ using TextSink = std::function<void(std::string_view)>;
 
 void write_native(const model::Trace& trace, const TextSink& sink);
 
-// Writes the file, packed when its name ends in .zst, .zstd or .gz. Errors: io.
+// Writes the file, packed when its name ends in .zst or .zstd; .gz is refused. Errors: io.
 [[nodiscard]] model::Result<void> save_native(const model::Trace& trace, const std::string& path);
 
 // "xxh3:" and the XXH3-64 of the canonical native text, as 16 hex digits: the same for one

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -31,8 +32,23 @@ class LineText {
   explicit LineText(std::string_view kind) { text_ = fmt::format("{{\"r\":\"{}\"", kind); }
 
   LineText& key(std::string_view name) {
-    text_ += fmt::format(",\"{}\":", name);
+    if (!fresh_) {
+      text_ += ',';
+    }
+    quote(name);
+    text_ += ':';
+    fresh_ = false;
     return *this;
+  }
+  // An object as the value of a key: what comes until close() is inside.
+  LineText& open(std::string_view name) {
+    key(name).raw("{");
+    fresh_ = true;
+    return *this;
+  }
+  LineText& close() {
+    fresh_ = false;
+    return raw("}");
   }
   LineText& number(std::string_view name, std::int64_t value) {
     key(name);
@@ -89,6 +105,7 @@ class LineText {
 
  private:
   std::string text_;
+  bool fresh_ = false;  // just after the opening of an object
 };
 
 class Writer {
@@ -128,34 +145,32 @@ class Writer {
     LineText line("trace");
     line.text("format", "rehearse-trace").number("version", 1).number("minor", 0)
         .text("time_unit", "ns").number("epoch_ns", trace_.epoch_ns).text("name", trace_.name);
-    line.key("origin").raw("{");
+    line.open("origin");
     const std::array<std::pair<std::string_view, const std::string*>, 4> parts{{
         {"kind", &trace_.origin}, {"version", &trace_.version}, {"app", &trace_.application},
         {"attempt", &trace_.attempt}}};
-    bool first = true;
     for (const auto& [key, value] : parts) {
       if (!value->empty()) {
-        line.raw(first ? "\"" : ",\"").raw(key).raw("\":");
-        line.quote(*value);
-        first = false;
+        line.text(key, *value);
       }
     }
-    line.raw("}").key("flags").raw(trace_.partial ? "[\"partial\"]" : "[]");
+    line.close().key("flags").raw(trace_.partial ? "[\"partial\"]" : "[]");
     put(line);
   }
 
   void amounts(LineText& line, std::string_view key, const model::ResourceVector& values) {
-    line.key(key).raw("{");
-    bool first = true;
+    // By name: the order of the list of resources is not kept in a file.
+    std::map<std::string_view, std::int64_t> present;
     for (std::size_t r = 0; r < values.size(); ++r) {
       if (values[r] != 0) {
-        line.raw(first ? "" : ",");
-        line.quote(name(trace_.cluster.resources[r]));
-        line.raw(":").raw(std::to_string(values[r]));
-        first = false;
+        present[name(trace_.cluster.resources[r])] = values[r];
       }
     }
-    line.raw("}");
+    line.open(key);
+    for (const auto& [resource, amount] : present) {
+      line.number(resource, amount);
+    }
+    line.close();
   }
 
   void write_cluster() {
@@ -214,18 +229,15 @@ class Writer {
       line.quote(name(job.spec.after[i].job));
       line.number("delay", job.spec.after[i].delay).raw("}");
     }
-    line.raw("]").key("tags").raw("{");
+    line.raw("]").open("tags");
     const std::array<std::pair<std::string_view, NameId>, 3> tags{{
         {"sql", job.recorded.sql}, {"batch", job.recorded.batch}, {"group", job.recorded.group}}};
-    bool first = true;
     for (const auto& [key, value] : tags) {
       if (value.valid()) {
-        line.raw(first ? "\"" : ",\"").raw(key).raw("\":");
-        line.quote(name(value));
-        first = false;
+        line.text(key, name(value));
       }
     }
-    line.raw("}");
+    line.close();
     put(line);
     for (std::size_t s = 0; s < job.spec.stages.size(); ++s) {
       write_stage(job, s);
@@ -291,9 +303,7 @@ class Writer {
       line.number("dur", drawn.base_ns);
       return;
     }
-    line.key("dur").raw("{\"dist\":");
-    line.quote(model::name_of(drawn.kind));
-    line.number("base", drawn.base_ns);
+    line.open("dur").text("dist", model::name_of(drawn.kind)).number("base", drawn.base_ns);
     if (drawn.max_ns != 0) {
       line.number("max", drawn.max_ns);
     }
@@ -306,7 +316,7 @@ class Writer {
     if (drawn.cap_ns) {
       line.number("cap", *drawn.cap_ns);
     }
-    line.raw("}");
+    line.close();
   }
 
   void write_seen_stage(const model::TraceJob& job, std::size_t index) {
@@ -325,11 +335,11 @@ class Writer {
         .number("missing", seen.tasks_missing).number("read", seen.read_bytes)
         .number("written", seen.written_bytes);
     if (!seen.parts.empty()) {
-      line.key("parts_us").raw("{\"columns\":5");
+      line.open("parts_us");
       line.column("deserialize", seen.parts.deserialize_us)
           .column("fetch_wait", seen.parts.fetch_wait_us).column("write", seen.parts.write_us)
           .column("serialize", seen.parts.serialize_us).column("rest", seen.parts.rest_us);
-      line.raw("}");
+      line.close();
     }
     put(line);
   }

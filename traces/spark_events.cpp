@@ -30,7 +30,17 @@ struct FieldError {
   std::string what;
 };
 
-std::int64_t to_milli(double amount) { return std::llround(amount * 1000.0); }
+// 1/1000 of a unit. What Spark asks of a fraction is how many tasks share one unit (floor of 1 /
+// amount), and 1/16 of a GPU is no whole number of thousandths: the thousandths chosen give that
+// number of tasks.
+std::int64_t to_milli(double amount) {
+  constexpr double rounding = 1e-9;
+  if (amount > 0.0 && amount <= 0.5) {
+    const auto sharing = static_cast<std::int64_t>(1.0 / amount + rounding);
+    return std::max<std::int64_t>(1, model::milli / sharing);
+  }
+  return std::llround(amount * 1000.0);
+}
 
 template <class Function>
 void each_field(ondemand::value value, Function&& function) {

@@ -8,6 +8,7 @@
 
 #include "model/support/check.hpp"
 #include "model/support/fixed_math.hpp"
+#include "model/support/units.hpp"
 
 namespace rehearse::model {
 
@@ -297,6 +298,38 @@ std::optional<Duration> mean_ns(const Distribution& distribution) {
   }
   RH_CHECK(false, static_cast<std::int64_t>(distribution.kind));
   return std::nullopt;
+}
+
+std::string format_distribution(const Distribution& distribution) {
+  const auto value = [](const char* key, Duration ns) {
+    return std::string(key) + "=" + format_duration(ns);
+  };
+  std::string text;
+  switch (distribution.kind) {
+    case DistributionKind::fixed:
+      return format_duration(distribution.cap_ns
+                                 ? std::min(distribution.base_ns, *distribution.cap_ns)
+                                 : distribution.base_ns);
+    case DistributionKind::lognormal:
+      text = value("median", distribution.base_ns) +
+             ",sigma=" + format_decimal(distribution.shape_e9, shape_scale);
+      break;
+    case DistributionKind::exponential: text = value("mean", distribution.base_ns); break;
+    case DistributionKind::uniform:
+      text = value("min", distribution.base_ns) + "," + value("max", distribution.max_ns);
+      break;
+    case DistributionKind::pareto:
+      text = value("min", distribution.base_ns) +
+             ",alpha=" + format_decimal(distribution.shape_e9, shape_scale);
+      break;
+    case DistributionKind::empirical:
+      text = "values=" + std::to_string(distribution.values_ns.size());
+      break;
+  }
+  if (distribution.cap_ns) {
+    text += "," + value("cap", *distribution.cap_ns);
+  }
+  return std::string(name_of(distribution.kind)) + "[" + text + "]";
 }
 
 }  // namespace rehearse::model

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -73,5 +74,9 @@ struct ParetoOptions {
 // itself and 2 ns. Nothing for pareto with alpha at most 1 and no cap, which has no mean. Takes
 // 50 microseconds for lognormal with a cap, else very little. Needs one without defect.
 [[nodiscard]] std::optional<Duration> mean_ns(const Distribution& distribution);
+
+// As the journal's first line says it: "5ms", "lognormal[median=100ms,sigma=0.4]", with ",cap=..."
+// where there is one; values of `empirical` are not listed.
+[[nodiscard]] std::string format_distribution(const Distribution& distribution);
 
 }  // namespace rehearse::model

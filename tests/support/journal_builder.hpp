@@ -16,8 +16,8 @@ namespace rehearse::testing {
 
 struct RunSpec {
   std::string dialect = "psd";
-  std::vector<std::pair<std::string, std::string>> axes;
-  std::vector<std::string> promises;
+  std::vector<std::pair<std::string, std::string>> axes = {};
+  std::vector<std::string> promises = {};
   std::string kill = "0s";
   model::Timing timing = model::Timing::scripted;
 };

@@ -38,7 +38,9 @@ const StageStatus failed_status = StageStatus::failed;
 
 }  // namespace
 
-JournalBuilder group_job(const RunSpec& run) {
+JournalBuilder group_job() { return group_job_of({}); }
+
+JournalBuilder group_job_of(const RunSpec& run) {
   JournalBuilder j = group_begins(run);
   j.at(20).success({"q/sink/0", "e0"}).commit({"q/sink/0", "e0"}).finished_member("q/sink");
   j.at(30).success({"q/map/0", "e0"}).success({"q/map/1", "e1"});
@@ -85,8 +87,8 @@ JournalBuilder fetch_failure() {
   j.at(20).failure({"r/b/0", "e0"}, TaskReason::fetch_failed);
   j.completed("r/b", 0, failed_status, StageReason::fetch_failed);
   j.outputs_lost("r/a", "e0", {{0, 1}});
-  j.submitted("r/a", 2, 1).start({"r/a/0", "e1", 1}).start({"r/a/1", "e1", 1});
-  j.at(30).success({"r/a/0", "e1", 1}).success({"r/a/1", "e1", 1}).completed("r/a", 1);
+  j.submitted("r/a", 2, 1).start({"r/a/0", "e0", 1}).start({"r/a/1", "e1", 1});
+  j.at(30).success({"r/a/0", "e0", 1}).success({"r/a/1", "e1", 1}).completed("r/a", 1);
   j.submitted("r/b", 2, 1).start({"r/b/0", "e1", 1}).start({"r/b/1", "e1", 1});
   j.at(35).success({"r/b/1", "e0"}, false);
   j.at(50).success({"r/b/0", "e1", 1}).success({"r/b/1", "e1", 1}).completed("r/b", 1);
@@ -210,11 +212,11 @@ std::unique_ptr<properties::MonitorSet> judge(const JournalBuilder& journal,
   return monitors;
 }
 
-std::vector<std::string> complaints(const properties::MonitorSet& monitors) {
-  std::vector<std::string> all;
+std::string complaint_text(const properties::MonitorSet& monitors) {
+  std::string all;
   for (const properties::PropertyVerdict& verdict : monitors.verdicts()) {
     for (const Violation& violation : verdict.violations) {
-      all.push_back(fmt::format("{}: {}", verdict.property, violation.detail));
+      all += fmt::format("{}: {}\n", verdict.property, violation.detail);
     }
   }
   return all;
@@ -224,7 +226,7 @@ void check_broken(const Broken& broken) {
   const JournalBuilder journal = broken.journal();
   std::int64_t applied = 0;
   const auto monitors = judge(journal, broken.tampering, &applied);
-  const std::string said = fmt::format("{}", fmt::join(complaints(*monitors), "\n"));
+  const std::string said = complaint_text(*monitors);
   CAPTURE(broken.property);
   CAPTURE(broken.detail);
   CAPTURE(said);

@@ -16,7 +16,8 @@ namespace rehearse::testing {
 
 // q: pre, then the group map (2 tasks) and sink (1 task, commits); sink ends first. Executors e0
 // and e1 of 2 cpus.
-JournalBuilder group_job(const RunSpec& run = {});
+JournalBuilder group_job_of(const RunSpec& run);
+JournalBuilder group_job();
 
 // As group_job, but map/0 fails at 15 and kills take 5.
 JournalBuilder group_failure();
@@ -49,8 +50,8 @@ std::unique_ptr<properties::MonitorSet> judge(const JournalBuilder& journal);
 std::unique_ptr<properties::MonitorSet> judge(const JournalBuilder& journal,
                                               const Tampering& tampering, std::int64_t* applied);
 
-// "PROPERTY: detail" of every violation of built properties, promised or not.
-std::vector<std::string> complaints(const properties::MonitorSet& monitors);
+// "PROPERTY: detail" of every violation, promised or not, one a line.
+std::string complaint_text(const properties::MonitorSet& monitors);
 
 // A journal broken in one place, and what must be said of it.
 struct Broken {

@@ -1,0 +1,299 @@
+// Submission of a job: judged whole before anything of it exists (F9, F12, F13, A5), then given rows,
+// groups (F2) and its first lines (C12).
+#include <algorithm>
+#include <map>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+// One unit's demand as a GangRow that is not in any table yet; also used for singletons by A5.
+GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::StageGraph& graph,
+                  std::uint32_t group) {
+  GangRow row;
+  row.group = group;
+  const auto members = graph.group_members.row(group);
+  row.leader = members.front();
+  row.demand.assign(m.slots.profile_count(), 0);
+  row.amounts.assign(m.slots.profile_count() == 0 ? 0 : m.slots.task(ProfileId{0U}).size(), 0);
+  for (const std::uint32_t stage : members) {
+    const model::StageSpec& member = spec.stages[stage];
+    const std::int32_t tasks = members.size() > 1 ? member.tasks : std::min(member.tasks, 1);
+    row.demand[member.profile.index()] += tasks;
+    row.tasks += tasks;
+    const model::ResourceVector& amounts = m.slots.task(member.profile);
+    for (std::size_t r = 0; r < amounts.size(); ++r) {
+      row.amounts[r] += amounts[r] * tasks;
+    }
+  }
+  for (const std::uint32_t stage : graph.topological) {
+    if (graph.group_of[stage] == group) {
+      row.members.push_back(stage);
+    }
+  }
+  if (graph.topological.empty()) {  // a cycle: the job is rejected, order does not matter
+    row.members.assign(members.begin(), members.end());
+  }
+  return row;
+}
+
+struct Verdict {
+  std::vector<model::Code> codes;  // in the order of config.reject; empty: accepted
+  std::string detail;              // of the first
+  std::optional<model::PerProfile> need;
+  std::optional<model::PerProfile> have;
+};
+
+// A5 over the units of the job, the first that can never fit.
+void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
+                    std::map<model::Code, std::string>& found, Verdict& verdict) {
+  const model::StageGraph& graph = *job.graph;
+  std::int64_t tasks = 0;
+  for (std::uint32_t i = 0; i < input.own_stages; ++i) {
+    tasks += input.spec->stages[i].tasks;
+  }
+  if (tasks == 0) {
+    return;
+  }
+  if (m.idle.open_count() == 0 && !m.autoscaling) {
+    found.emplace(model::Code::no_executors, "no executor exists or is due");
+  }
+  for (std::uint32_t group = 0; group < graph.group_members.size(); ++group) {
+    if (graph.group_members.row(group).front() >= input.own_stages) {
+      continue;  // a takeover: judged if it ever runs
+    }
+    const GangRow unit = demand_of(m, *input.spec, graph, group);
+    bool by_trial = false;
+    if (unit.tasks == 0 || could_ever_fit(m, job, unit, &by_trial)) {
+      continue;
+    }
+    std::vector<std::int64_t> need(unit.demand.begin(), unit.demand.end());
+    verdict.need = per_profile(m, need, unit.demand);
+    verdict.have = per_profile(m, m.idle.free_totals(), unit.demand);
+    if (m.idle.open_count() > 0 || m.autoscaling) {
+      std::string detail = unit.members.size() > 1 ? "the group of stage " : "stage ";
+      detail += m.names->text(input.spec->stages[unit.leader].name);
+      detail += " can never fit";
+      detail += by_trial ? " (by trial: the counts would)" : "";
+      found.emplace(model::Code::insufficient_slots, std::move(detail));
+    }
+    return;
+  }
+}
+
+Verdict judge(Machine& m, const SubmitJob& input, const JobRow& job) {
+  Verdict verdict;
+  std::map<model::Code, std::string> found;
+  const model::ValidationContext context{m.names, m.autoscaling};
+  for (model::Rejection& rejection : model::validate(*input.spec, *job.graph, m.config, context)) {
+    found.emplace(rejection.code, std::move(rejection.detail));
+  }
+  if (input.reused_job.valid()) {
+    for (const model::EdgeSpec& edge : input.spec->edges) {
+      if (edge.reuse_job.valid() &&
+          model::effective_kind(edge, m.config.edges) == model::EdgeKind::pipelined) {
+        found.emplace(model::Code::shared_producer,
+                      "the pipelined shuffle belongs to live job " +
+                          std::string(m.names->text(job_name(m, input.reused_job))));
+      }
+    }
+  }
+  judge_capacity(m, input, job, found, verdict);
+  for (const model::Code code : m.config.reject) {
+    if (const auto it = found.find(code); it != found.end()) {
+      if (verdict.codes.empty()) {
+        verdict.detail = it->second;
+      }
+      verdict.codes.push_back(code);
+    }
+  }
+  const auto given = [&verdict](model::Code code) {
+    return std::ranges::find(verdict.codes, code) != verdict.codes.end();
+  };
+  if (!given(model::Code::insufficient_slots) && !given(model::Code::no_executors)) {
+    verdict.need.reset();
+    verdict.have.reset();
+  }
+  return verdict;
+}
+
+model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input) {
+  const model::JobSpec& spec = *input.spec;
+  model::JobSubmitted line{spec.name, spec.pool, spec.priority, {}, {}};
+  for (std::uint32_t i = 0; i < input.own_stages; ++i) {
+    const model::StageSpec& stage = spec.stages[i];
+    line.stages.push_back({stage.name, stage.tasks, m.profile_names[stage.profile.index()],
+                           stage.barrier, stage.commits});
+  }
+  for (const model::EdgeSpec& edge : spec.edges) {
+    for (const model::StageIndex to : edge.to) {
+      if (to.value >= input.own_stages) {
+        continue;  // an input of a takeover
+      }
+      const bool foreign = edge.from.value >= input.own_stages;
+      const model::NameId from = foreign
+                                     ? input.foreign[edge.from.value - input.own_stages].name
+                                     : spec.stages[edge.from.index()].name;
+      line.edges.push_back({from, spec.stages[to.index()].name,
+                            foreign ? model::EdgeKind::regular
+                                    : model::effective_kind(edge, m.config.edges)});
+    }
+  }
+  return line;
+}
+
+// Ties takeovers to the stages they stand for, where those still exist.
+void attach_takeovers(Machine& m, JobId job, const SubmitJob& input) {
+  for (std::uint32_t i = 0; i < input.foreign.size(); ++i) {
+    const StageId takeover = stage_of(m, job, input.own_stages + i);
+    m.stages.edit(takeover).phase = StagePhase::dormant;
+    const ForeignStage& foreign = input.foreign[i];
+    if (!m.jobs.has(foreign.job)) {
+      continue;
+    }
+    const StageId original = stage_of(m, foreign.job, foreign.stage.value);
+    cold_of(m, takeover).foreign = original;
+    cold_of(m, original).foreign_readers.push_back(takeover);
+    m.stages.edit(takeover).available = m.stages[original].available;
+  }
+}
+
+// Rows of an accepted job: everything waits, nothing is submitted.
+void make_rows(Machine& m, JobId job, const SubmitJob& input) {
+  JobRow& row = m.jobs.edit(job);
+  row.first_stage = m.stages.add_block(row.stages);
+  const model::StageGraph& graph = *row.graph;
+  for (std::uint32_t i = 0; i < row.stages; ++i) {
+    StageRow& stage = m.stages.edit(StageId{row.first_stage.value + i});
+    stage.job = job;
+    stage.index = i;
+    stage.tasks = row.spec->stages[i].tasks;
+    stage.profile = static_cast<std::uint16_t>(row.spec->stages[i].profile.value);
+    stage.phase = StagePhase::waiting;
+    stage.registered = graph.group_members.row(graph.group_of[i]).size() == 1;
+  }
+  attach_takeovers(m, job, input);
+  for (std::uint32_t i = 0; i < row.stages; ++i) {
+    StageRow& stage = m.stages.edit(StageId{row.first_stage.value + i});
+    for (const std::uint32_t parent : graph.regular_parents.row(i)) {
+      stage.missing_inputs += m.stages[StageId{row.first_stage.value + parent}].available ? 0 : 1;
+    }
+    if (row.spec->stages[i].start_delay > 0) {
+      stage.delay_ahead = true;
+      ++stage.missing_inputs;
+    }
+    m.jobs.edit(job).sinks_left += is_sink(m, StageId{row.first_stage.value + i}) ? 1 : 0;
+  }
+  for (std::uint32_t group = 0; group < graph.group_members.size(); ++group) {
+    const auto members = graph.group_members.row(group);
+    const model::JobSpec& spec = *row.spec;
+    UnitView view{spec.priority, 0, static_cast<std::int64_t>(members.size()), members.size() > 1};
+    for (const std::uint32_t stage : members) {
+      view.demand_slots += spec.stages[stage].tasks;
+    }
+    const StageId leader{row.first_stage.value + members.front()};
+    m.queue.add(leader, {m.policies.queue->key(view), row.submitted, row.rank, members.front()});
+    if (members.size() < 2) {
+      continue;
+    }
+    GangRow gang = demand_of(m, spec, graph, group);
+    gang.job = job;
+    for (const std::uint32_t stage : gang.members) {
+      gang.missing_inputs += m.stages[StageId{row.first_stage.value + stage}].missing_inputs;
+    }
+    const GangId id = m.gangs.add(std::move(gang));
+    for (const std::uint32_t stage : members) {
+      m.stages.edit(StageId{row.first_stage.value + stage}).gang = id;
+    }
+    ++row.gangs_left;
+    ++m.counters.live_gangs;
+  }
+}
+
+void write_groups(Step& s, JobId job) {
+  const JobRow& row = s.m.jobs[job];
+  for (std::uint32_t group = 0; group < row.graph->group_members.size(); ++group) {
+    const auto members = row.graph->group_members.row(group);
+    if (members.size() < 2) {
+      continue;
+    }
+    const GangRow& gang = s.m.gangs[s.m.stages[stage_of(s.m, job, members.front())].gang];
+    model::GroupFormed line{row.spec->name, row.spec->stages[members.front()].name, {}, {}};
+    for (const std::uint32_t stage : members) {
+      line.stages.push_back(row.spec->stages[stage].name);
+    }
+    const std::vector<std::int64_t> counts(gang.demand.begin(), gang.demand.end());
+    line.demand = per_profile(s.m, counts, gang.demand);
+    s.write(std::move(line));
+  }
+}
+
+void reject(Step& s, const SubmitJob& input, Verdict verdict) {
+  model::JobRejected line{input.spec->name, verdict.codes.front(), verdict.codes,
+                          s.m.names->intern(verdict.detail), std::move(verdict.need),
+                          std::move(verdict.have)};
+  s.write(std::move(line));
+}
+
+}  // namespace
+
+void submit_job(Step& s, const SubmitJob& input) {
+  Machine& m = s.m;
+  RH_CHECK(!m.jobs.has(input.job), input.job.value);
+  RH_CHECK(input.foreign.size() + input.own_stages == input.spec->stages.size());
+  JobRow row;
+  row.spec = input.spec;
+  row.graph = std::make_shared<const model::StageGraph>(
+      model::build_stage_graph(*input.spec, m.config.edges));
+  row.stages = static_cast<std::uint32_t>(input.spec->stages.size());
+  row.own_stages = input.own_stages;
+  row.submitted = input.submitted;
+  row.rank = input.rank;
+  row.phase = JobPhase::live;
+  row.keeps_outputs = !input.shared.empty();
+  const std::optional<model::Probe> before =
+      input.probe ? std::optional(probe(m, model::ProbeWhen::before_reject)) : std::nullopt;
+  Verdict verdict = judge(m, input, row);
+  if (!verdict.codes.empty() && before) {
+    s.write(*before);
+  }
+  s.write(submitted_line(m, input));
+  if (!verdict.codes.empty()) {
+    reject(s, input, std::move(verdict));
+    if (before) {
+      s.write(probe(m, model::ProbeWhen::after_reject));
+    }
+    return;
+  }
+  m.jobs.put(input.job, std::move(row));
+  ++m.counters.live_jobs;
+  make_rows(m, input.job, input);
+  for (const model::StageIndex shared : input.shared) {
+    m.stages.edit(stage_of(m, input.job, shared.value)).shared = true;
+  }
+  s.write(model::JobStarted{input.spec->name});
+  write_groups(s, input.job);
+  arm_start_delays(s, input.job);
+  const auto lives = [&m, &input] {
+    return m.jobs.has(input.job) && m.jobs[input.job].phase == JobPhase::live;
+  };
+  for (std::uint32_t i = 0; i < input.own_stages && lives(); ++i) {
+    const StageId stage = stage_of(m, input.job, i);
+    if (m.stages[stage].phase != StagePhase::waiting) {
+      continue;  // submitted already, when what it waits for completed within this step
+    }
+    const GangId gang = m.stages[stage].gang;
+    if (!gang.valid()) {
+      want(s, stage);
+    } else if (m.gangs[gang].leader == i) {
+      group_wants(s, gang);
+    }
+  }
+  if (lives()) {
+    check_job_done(s, input.job);
+  }
+}
+
+}  // namespace rehearse::scheduler

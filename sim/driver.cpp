@@ -1,0 +1,303 @@
+// The loop: instants, rounds, the order of inputs, and the journal's first and last lines.
+#include "sim/driver.hpp"
+
+#include <algorithm>
+
+#include "model/axes.hpp"
+#include "model/support/check.hpp"
+#include "model/support/units.hpp"
+
+namespace rehearse::sim {
+
+namespace {
+
+scheduler::CoreOptions core_options(const model::Scenario& scenario, model::NameTable& names) {
+  scheduler::CoreOptions options;
+  options.config = scenario.scheduler;
+  for (const model::Profile& profile : scenario.cluster.profiles) {
+    options.profile_names.push_back(profile.name);
+    options.profile_tasks.push_back(profile.task);
+  }
+  options.autoscaling = scenario.cluster.autoscale.has_value();
+  options.names = &names;
+  return options;
+}
+
+}  // namespace
+
+Driver::Driver(const model::Scenario& scenario, const scheduler::PolicySet& policies,
+               std::span<model::Observer* const> observers, const RunOptions& options)
+    : scenario_(scenario),
+      options_(options),
+      names_(std::make_shared<model::NameTable>(scenario.names)),
+      observers_(observers.begin(), observers.end()),
+      core_(core_options(scenario, *names_), policies),
+      client_(scenario),
+      faults_(scenario.faults, scenario.names),
+      latest_of_(scenario.jobs.size()) {
+  watching_moments_ = faults_.any_moments();
+}
+
+// ---- the journal ----
+
+void Driver::publish() {
+  hash_.on(event_);
+  const int number = event_.number();
+  ++events_;
+  if (number == model::event_number<model::RunStart>() ||
+      number == model::event_number<model::Probe>() ||
+      number == model::event_number<model::RunEnd>()) {
+    --events_;
+  }
+  for (model::Observer* observer : observers_) {
+    observer->on(event_);
+  }
+  if (watching_moments_) {
+    schedule_faults(faults_.after_event(event_));
+  }
+}
+
+void Driver::begin_journal() {
+  hash_.begin(*names_);
+  for (model::Observer* observer : observers_) {
+    observer->begin(*names_);
+  }
+  const auto name = [this](std::string_view text) { return names_->intern(text); };
+  model::RunStart line;
+  line.version = name(REHEARSE_VERSION);
+  line.format = 1;
+  line.seed = static_cast<std::int64_t>(scenario_.seed);
+  line.timing = scenario_.timing;
+  line.dialect = name(model::name_of(scenario_.scheduler.dialect));
+  for (const auto& [axis, value] : model::resolved_axes(scenario_.scheduler, scenario_.names)) {
+    line.axes.push_back({name(axis), name(value)});
+  }
+  for (const model::Profile& profile : scenario_.cluster.profiles) {
+    model::ProfileAmounts amounts{profile.name, {}};
+    for (std::size_t r = 0; r < profile.task.size(); ++r) {
+      if (profile.task[r] != 0) {
+        amounts.task.push_back({scenario_.cluster.resources[r], profile.task[r]});
+      }
+    }
+    line.profiles.push_back(std::move(amounts));
+  }
+  const model::Overheads& delays = scenario_.cluster.overheads;
+  line.overheads = {{name("launch"), name(model::format_distribution(delays.launch))},
+                    {name("status"), name(model::format_distribution(delays.status))},
+                    {name("kill"), name(model::format_distribution(delays.kill))},
+                    {name("loss_detection"), name(model::format_distribution(delays.loss_detection))}};
+  for (const std::string& promise : options_.promises) {
+    line.promises.push_back(name(promise));
+  }
+  emit(std::move(line));
+}
+
+void Driver::end_journal(model::RunEndCause cause) {
+  emit(core_.probe(model::ProbeWhen::end));
+  if (options_.audit_digest) {
+    RH_CHECK(core_.digest() == core_.full_digest());
+  }
+  emit(model::RunEnd{cause});
+}
+
+// ---- the loop ----
+
+RunResult Driver::run() {
+  begin_journal();
+  expect_executors();
+  for (const DueFault& fault : faults_.planned()) {
+    schedule_faults({fault});
+  }
+  model::RunEndCause cause = model::RunEndCause::done;
+  model::Instant end = 0;
+  std::int64_t events_before = events_;
+  while (true) {
+    const std::optional<model::Instant> next = next_instant();
+    if (!next) {
+      if (live_jobs_ == 0) {
+        break;
+      }
+      step(scheduler::Stuck{});  // W5
+      end = now_;
+      continue;
+    }
+    if (scenario_.horizon && *next > *scenario_.horizon) {
+      cause = model::RunEndCause::horizon;
+      break;
+    }
+    if (options_.interrupted != nullptr && options_.interrupted()) {
+      cause = model::RunEndCause::interrupted;
+      break;
+    }
+    now_ = *next;
+    do {
+      run_round(now_);
+    } while (next_instant() == now_);
+    do {
+      pass();
+    } while (core_.wants_pass() && next_instant() != now_);
+    if (events_ != events_before) {
+      end = now_;
+      events_before = events_;
+    }
+  }
+  end_journal(cause);
+  RunResult result;
+  result.cause = cause;
+  result.end_ns = end;
+  result.journal_hash = hash_.value();
+  result.events = events_;
+  result.core_steps = steps_;
+  result.faults_never_fired = faults_.never_fired();
+  result.names = names_;
+  return result;
+}
+
+std::optional<model::Instant> Driver::next_instant() const {
+  std::optional<model::Instant> next = engine_.peek_time();
+  const std::vector<Submission>& planned = client_.planned();
+  if (next_planned_ < planned.size() && (!next || planned[next_planned_].at < *next)) {
+    next = planned[next_planned_].at;
+  }
+  return next;
+}
+
+void Driver::run_round(model::Instant instant) {
+  batch_.clear();
+  engine_.pop_batch(instant, batch_);
+  const std::vector<Submission>& planned = client_.planned();
+  const bool arrivals = next_planned_ < planned.size() && planned[next_planned_].at == instant;
+  const bool choosing = scenario_.ties_shuffled || !scenario_.choices.empty();
+  const bool tasks_only =
+      batch_.empty() || (static_cast<InputKind>(batch_.front().tag().event_class) ==
+                             InputKind::task &&
+                         static_cast<InputKind>(batch_.back().tag().event_class) ==
+                             InputKind::task);
+  if (!arrivals && tasks_only && !choosing) {
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      deliver(batch_[i]);
+    }
+    return;
+  }
+  std::vector<Due> due;
+  for (const Event& event : batch_) {
+    const EventTag tag = event.tag();
+    const auto kind = static_cast<InputKind>(tag.event_class);
+    const std::uint64_t order = kind == InputKind::submission
+                                    ? submission_order(pending_[tag.payload].submission)
+                                    : tag.sequence;
+    due.push_back({kind, order, event, {}});
+  }
+  for (; next_planned_ < planned.size() && planned[next_planned_].at == instant; ++next_planned_) {
+    due.push_back({InputKind::submission, submission_order(planned[next_planned_]), {},
+                   planned[next_planned_]});
+  }
+  order_round(due);
+  for (const Due& input : due) {
+    if (input.event == Event{} && input.submission.spec.valid()) {
+      submit(input.submission);
+    } else {
+      deliver(input.event);
+    }
+  }
+}
+
+// The order of the kinds never changes; within a kind `ties` and `choices` may.
+void Driver::order_round(std::vector<Due>& due) {
+  std::ranges::stable_sort(due, {}, [](const Due& input) { return std::pair{input.kind, input.order}; });
+  const auto end_of_kind = [&due](std::size_t from) {
+    std::size_t end = from;
+    while (end < due.size() && due[end].kind == due[from].kind) {
+      ++end;
+    }
+    return end;
+  };
+  const auto take = [&due](std::size_t place, std::size_t offset) {
+    std::rotate(due.begin() + static_cast<std::ptrdiff_t>(place),
+                due.begin() + static_cast<std::ptrdiff_t>(place + offset),
+                due.begin() + static_cast<std::ptrdiff_t>(place + offset + 1));
+  };
+  if (scenario_.ties_shuffled) {
+    const model::DrawKey key = model::draw_key({scenario_.seed, model::DrawPurpose::ties,
+                                                static_cast<std::uint64_t>(now_), 0});
+    for (std::size_t i = 0; i < due.size(); ++i) {
+      const std::uint64_t draw = model::draw(key, {static_cast<std::uint32_t>(i), 0, 0});
+      take(i, model::uniform_below(draw, end_of_kind(i) - i));
+    }
+  }
+  const std::string at = "tie@" + model::format_duration(now_);
+  for (const auto& [where, value] : scenario_.choices) {
+    const std::size_t hash = where.find('#');
+    if (where.substr(0, hash) != at) {
+      continue;
+    }
+    const std::size_t place =
+        hash == std::string::npos ? 0 : std::stoul(where.substr(hash + 1)) - 1;
+    if (place < due.size() && value > 0) {
+      const std::size_t last = end_of_kind(place) - place - 1;
+      take(place, std::min(static_cast<std::size_t>(value), last));
+    }
+  }
+}
+
+void Driver::push_pending(model::Instant at, InputKind kind, Pending pending) {
+  std::uint32_t slot = 0;
+  if (free_pending_.empty()) {
+    slot = static_cast<std::uint32_t>(pending_.size());
+    pending_.push_back(pending);
+  } else {
+    slot = free_pending_.back();
+    free_pending_.pop_back();
+    pending_[slot] = pending;
+  }
+  engine_.push(at, {static_cast<std::uint32_t>(kind), next_sequence_++, slot});
+}
+
+void Driver::deliver(const Event& event) {
+  const EventTag tag = event.tag();
+  if (static_cast<InputKind>(tag.event_class) != InputKind::task) {
+    deliver_pending(tag.payload);
+    return;
+  }
+  const scheduler::RunId run{tag.payload};
+  if (runs_[run.index()].live && runs_[run.index()].launch == tag.sequence) {
+    report_task(run);
+  }
+}
+
+void Driver::deliver_pending(std::uint32_t slot) {
+  const Pending pending = pending_[slot];
+  free_pending_.push_back(slot);
+  switch (pending.what) {
+    case Pending::What::fault: fire_fault(pending.index); break;
+    case Pending::What::notice: notice(pending.index, pending.cause); break;
+    case Pending::What::join: join(pending.index, nullptr); break;
+    case Pending::What::release: release(pending.index); break;
+    case Pending::What::submission: submit(pending.submission); break;
+    case Pending::What::timer: step(scheduler::TimerFired{scheduler::TimerId{pending.index}}); break;
+  }
+}
+
+void Driver::step(const scheduler::Input& input) {
+  actions_.clear();
+  core_.step(input, actions_);
+  ++steps_;
+  carry_out();
+}
+
+void Driver::pass() {
+  if (core_.wants_pass()) {
+    actions_.clear();
+    core_.pass(actions_);
+    ++steps_;
+    carry_out();
+  }
+}
+
+RunResult run(const model::Scenario& scenario, const scheduler::PolicySet& policies,
+              std::span<model::Observer* const> observers, const RunOptions& options) {
+  Driver driver(scenario, policies, observers, options);
+  return driver.run();
+}
+
+}  // namespace rehearse::sim

@@ -1,0 +1,189 @@
+// Ties engine and scheduler core together: delivers the inputs of each instant in their order
+// (scenario.md section 4), carries out the core's actions, and writes the physical lines of the
+// journal from what was carried out. Internal to sim/; everybody else calls simulation.hpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/scenario.hpp"
+#include "model/stage_graph.hpp"
+#include "model/support/journal_hash.hpp"
+#include "scheduler/core.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/models/client.hpp"
+#include "sim/models/faults.hpp"
+#include "sim/models/tasks.hpp"
+#include "sim/simulation.hpp"
+
+namespace rehearse::sim {
+
+// Kinds of inputs in the order of a round; event classes of the engine.
+enum class InputKind : std::uint8_t { notice, cancel, task, executor, submission, timer };
+
+class Driver {
+ public:
+  Driver(const model::Scenario& scenario, const scheduler::PolicySet& policies,
+         std::span<model::Observer* const> observers, const RunOptions& options);
+
+  [[nodiscard]] RunResult run();
+
+ private:
+  // One live try as the environment knows it; indexed by the core's RunId.
+  struct Run {
+    model::NameId job_name;
+    scheduler::JobId job;
+    model::StageIndex stage;
+    model::ExecutorId executor;
+    std::int32_t partition = 0;
+    std::int16_t attempt = 0;
+    std::int16_t try_number = 0;
+    std::uint32_t launch = 0;  // launch number; engine events of other numbers are stale
+    std::uint16_t profile = 0;
+    bool live = false;
+    bool killed = false;       // only the slot is still held
+  };
+  struct StageSim {
+    StageDraws draws;
+    bool keyed = false;
+    std::int32_t attempt = -1;       // that latest_end belongs to
+    model::Instant latest_end = 0;   // of the tasks launched in it (coupled)
+  };
+  struct JobSim {
+    Submission submission;
+    model::NameId name;
+    model::NameId plain_name;  // what faults may call it: the bare name, for a first try
+    std::shared_ptr<const model::JobSpec> spec;
+    std::shared_ptr<const model::StageGraph> graph;  // coupled timing only
+    std::uint64_t key = 0;
+    std::vector<StageSim> stages;
+    bool shared = false;  // its rows stay after its end
+    bool ended = false;
+    bool used = false;
+  };
+  struct ExecutorSim {
+    model::NameId name;
+    model::NameId host;
+    std::int64_t speed_milli = model::milli;
+    std::int64_t runs = 0;  // slots in use
+    std::int32_t holds = 0;
+    bool dead = false;      // physically; deaths show only at the notice
+    model::Instant died_at = 0;
+    bool lost = false;      // noticed
+    bool draining = false;
+  };
+  struct ExpectedSim {
+    const model::ExecutorSpec* spec = nullptr;
+    model::Instant at = 0;
+    bool due = true;
+  };
+  // What an engine event other than a task's stands for.
+  struct Pending {
+    enum class What : std::uint8_t { fault, notice, join, release, submission, timer };
+    What what{};
+    std::uint32_t index = 0;  // fault, executor, expected, or timer id
+    model::LossCause cause{};
+    Submission submission;
+  };
+  struct Due {
+    InputKind kind{};
+    std::uint64_t order = 0;
+    Event event;
+    Submission submission;  // of a planned one; event is empty then
+  };
+
+  // ---- the journal (driver.cpp) ----
+  template <class Body>
+  void emit(Body body) {
+    event_.t = now_;
+    event_.body.emplace<Body>(std::move(body));
+    publish();
+  }
+  void publish();
+  void begin_journal();
+  void end_journal(model::RunEndCause cause);
+
+  // ---- the loop (driver.cpp) ----
+  [[nodiscard]] std::optional<model::Instant> next_instant() const;
+  void run_round(model::Instant instant);
+  void order_round(std::vector<Due>& due);
+  void deliver(const Event& event);
+  void deliver_pending(std::uint32_t slot);
+  void step(const scheduler::Input& input);
+  void pass();
+  void push_pending(model::Instant at, InputKind kind, Pending pending);
+
+  // ---- carrying out actions (driver_actions.cpp) ----
+  void carry_out();
+  void launch(const scheduler::Launch& action);
+  void end_task(const scheduler::EndTask& action);
+  void kill(const scheduler::Kill& action);
+  void entry(model::EventBody& body);
+  void job_over(model::NameId job, bool failed_or_rejected, bool was_live);
+  void slot_came_back(model::ExecutorId executor);
+  [[nodiscard]] model::TaskRef task_ref(const Run& run) const;
+  [[nodiscard]] StageSim& stage_sim(scheduler::JobId job, model::StageIndex stage);
+  [[nodiscard]] model::Instant end_of(const scheduler::Launch& action, const TryFaults& faults);
+  void schedule_faults(const std::vector<DueFault>& due);
+
+  // ---- what the environment does (driver_environment.cpp) ----
+  void report_task(scheduler::RunId run_id);
+  [[nodiscard]] bool never_reports(const Run& run);
+  [[nodiscard]] bool producer_died(const Run& run) const;
+  void submit(const Submission& submission);
+  void fire_fault(std::uint32_t index);
+  void lose(const model::LoseExecutor& fault);
+  void die(std::uint32_t executor, const model::LoseExecutor& fault);
+  void notice(std::uint32_t executor, model::LossCause cause);
+  void join(std::uint32_t expected, const model::ExecutorSpec* spec);
+  void hold(const model::HoldExecutors& fault);
+  void release(std::uint32_t executor);
+  void cancel(model::NameId job);
+  void expect_executors();
+  [[nodiscard]] std::uint32_t executor_named(model::NameId name) const;
+
+  const model::Scenario& scenario_;
+  const RunOptions& options_;
+  std::shared_ptr<model::NameTable> names_;
+  std::vector<model::Observer*> observers_;
+  model::JournalHash hash_;
+  std::int64_t events_ = 0;
+  model::Event event_;
+  bool watching_moments_ = false;
+
+  scheduler::Core core_;
+  scheduler::Actions actions_;
+  scheduler::Actions nested_;  // of KillEffective, which has none
+  std::int64_t steps_ = 0;
+  Engine engine_;
+  model::Instant now_ = 0;
+  std::uint32_t next_launch_ = 0;
+  std::uint32_t next_sequence_ = 0;
+  std::vector<Event> batch_;
+  std::vector<scheduler::RunId> freed_at_once_;
+
+  Client client_;
+  Faults faults_;
+  std::size_t next_planned_ = 0;
+  std::int64_t live_jobs_ = 0;
+  std::int64_t submissions_ = 0;
+  std::int64_t unnoticed_deaths_ = 0;
+
+  std::vector<Run> runs_;
+  std::map<std::uint32_t, const model::TaskFault*> failing_;  // by launch number
+  std::vector<JobSim> jobs_;
+  std::vector<scheduler::JobId> free_jobs_;
+  std::vector<scheduler::JobId> job_named_;    // by name id, the job of that exact name
+  std::vector<scheduler::JobId> latest_of_;    // by scenario job: its latest submission
+  std::vector<ExecutorSim> executors_;         // by ExecutorId
+  std::vector<ExpectedSim> expected_;          // by ExpectedId
+  std::vector<std::uint32_t> executor_named_;  // by name id, the latest of that name
+  std::vector<Pending> pending_;
+  std::vector<std::uint32_t> free_pending_;
+};
+
+}  // namespace rehearse::sim

@@ -1,0 +1,233 @@
+// Carrying out what the core asks for, and the physical lines that come of it.
+#include <algorithm>
+
+#include "model/support/check.hpp"
+#include "sim/driver.hpp"
+
+namespace rehearse::sim {
+
+void Driver::carry_out() {
+  freed_at_once_.clear();
+  for (const scheduler::Action& action : actions_.list) {
+    if (const auto* line = std::get_if<scheduler::Entry>(&action)) {
+      entry(actions_.entries[line->index]);
+    } else if (const auto* start = std::get_if<scheduler::Launch>(&action)) {
+      launch(*start);
+    } else if (const auto* end = std::get_if<scheduler::EndTask>(&action)) {
+      end_task(*end);
+    } else if (const auto* order = std::get_if<scheduler::Kill>(&action)) {
+      kill(*order);
+    } else {
+      const auto& timer = std::get<scheduler::SetTimer>(action);
+      Pending pending;
+      pending.what = Pending::What::timer;
+      pending.index = timer.timer.value;
+      push_pending(later(now_, timer.delay), InputKind::timer, pending);
+      if (watching_moments_) {
+        schedule_faults(faults_.after_timer({}, now_));
+      }
+    }
+  }
+  // A latency of 0 acts within the step that caused it.
+  for (const scheduler::RunId run : freed_at_once_) {
+    nested_.clear();
+    core_.step(scheduler::KillEffective{run}, nested_);
+    ++steps_;
+    RH_CHECK(nested_.list.empty(), run.value);
+    slot_came_back(runs_[run.index()].executor);
+  }
+}
+
+Driver::StageSim& Driver::stage_sim(scheduler::JobId job, model::StageIndex stage) {
+  JobSim& sim = jobs_[job.index()];
+  StageSim& row = sim.stages[stage.index()];
+  if (!row.keyed) {
+    row.keyed = true;
+    row.draws = StageDraws(scenario_.seed, sim.key,
+                           model::name_key(names_->text(sim.spec->stages[stage.index()].name)));
+  }
+  return row;
+}
+
+model::TaskRef Driver::task_ref(const Run& run) const {
+  const JobSim& job = jobs_[run.job.index()];
+  return {run.job_name,  job.spec->stages[run.stage.index()].name,
+          executors_[run.executor.index()].name,
+          run.attempt,   run.partition,
+          run.try_number};
+}
+
+// When the try's work is over, whatever becomes known of it and when.
+model::Instant Driver::end_of(const scheduler::Launch& action, const TryFaults& faults) {
+  const JobSim& job = jobs_[action.job.index()];
+  const model::StageSpec& spec = job.spec->stages[action.stage.index()];
+  const TryKey which{action.partition, action.attempt, action.try_number};
+  StageSim& stage = stage_sim(action.job, action.stage);
+  const model::Duration length =
+      stretched(stage.draws.duration(spec, which), faults.slow_milli,
+                executors_[action.executor.index()].speed_milli);
+  model::Instant end =
+      later(later(now_, stage.draws.launch(scenario_.cluster.overheads, which)), length);
+  if (job.graph) {
+    // Coupled: no earlier than the last task of each pipelined producer of this attempt.
+    for (const std::uint32_t producer : job.graph->pipelined_parents.row(action.stage.index())) {
+      const StageSim& source = job.stages[producer];
+      if (source.attempt == action.attempt) {
+        end = std::max(end, source.latest_end);
+      }
+    }
+  }
+  if (faults.failure != nullptr) {
+    const model::Instant failure = later(now_, faults.failure->after);
+    if (failure <= end) {
+      end = failure;
+      failing_.emplace(next_launch_, faults.failure);
+    }
+  }
+  stage.latest_end = stage.attempt == action.attempt ? std::max(stage.latest_end, end) : end;
+  stage.attempt = action.attempt;
+  return end;
+}
+
+void Driver::launch(const scheduler::Launch& action) {
+  if (action.run.index() >= runs_.size()) {
+    runs_.resize(action.run.index() + 1);
+  }
+  Run& run = runs_[action.run.index()];
+  RH_CHECK(!run.live || executors_[run.executor.index()].lost, action.run.value);
+  run.job_name = action.job_name;
+  run.job = action.job;
+  run.stage = action.stage;
+  run.executor = action.executor;
+  run.partition = action.partition;
+  run.attempt = static_cast<std::int16_t>(action.attempt);
+  run.try_number = static_cast<std::int16_t>(action.try_number);
+  run.profile = static_cast<std::uint16_t>(
+      jobs_[action.job.index()].spec->stages[action.stage.index()].profile.value);
+  run.live = true;
+  run.killed = false;
+  ExecutorSim& executor = executors_[action.executor.index()];
+  RH_CHECK(!executor.lost, action.executor.value);
+  ++executor.runs;
+  const model::TaskRef task{action.job_name,  action.stage_name, action.executor_name,
+                            action.attempt,   action.partition,  action.try_number};
+  TryFaults faults;
+  if (faults_.any_task_faults()) {
+    faults = faults_.of_try(task, jobs_[action.job.index()].plain_name);
+  }
+  const model::Instant end = end_of(action, faults);
+  const model::Duration status =
+      stage_sim(action.job, action.stage)
+          .draws.status(scenario_.cluster.overheads,
+                        {action.partition, action.attempt, action.try_number}) +
+      faults.status_late;
+  run.launch = next_launch_++;
+  emit(model::TaskStart{task, false});
+  if (!executor.dead) {
+    engine_.push(later(end, status),
+                 {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});
+  }
+}
+
+void Driver::end_task(const scheduler::EndTask& action) {
+  Run& run = runs_[action.run.index()];
+  RH_CHECK(run.live && !run.killed, action.run.value);
+  model::TaskEnd line{task_ref(run), false, action.status, action.reason, std::nullopt,
+                      std::nullopt};
+  if (!action.counted) {
+    line.counted = false;
+  }
+  emit(std::move(line));
+  run.live = false;
+  failing_.erase(run.launch);
+  slot_came_back(run.executor);
+}
+
+void Driver::kill(const scheduler::Kill& action) {
+  Run& run = runs_[action.run.index()];
+  RH_CHECK(run.live && !run.killed, action.run.value);
+  const model::Duration delay =
+      stage_sim(run.job, run.stage)
+          .draws.kill(scenario_.cluster.overheads, {run.partition, run.attempt, run.try_number});
+  model::TaskEnd line{task_ref(run), false, model::TaskStatus::killed, action.reason,
+                      std::nullopt, std::nullopt};
+  failing_.erase(run.launch);
+  if (delay == 0) {
+    emit(std::move(line));
+    run.live = false;
+    freed_at_once_.push_back(action.run);
+    return;
+  }
+  line.slot = model::SlotState::held;
+  emit(std::move(line));
+  run.killed = true;
+  run.launch = next_launch_++;  // what the task would have reported is stale now
+  engine_.push(later(now_, delay),
+               {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});
+}
+
+// An executor that is draining leaves when its last slot is free (X13).
+void Driver::slot_came_back(model::ExecutorId executor) {
+  ExecutorSim& row = executors_[executor.index()];
+  RH_CHECK(row.runs > 0, executor.value);
+  if (--row.runs == 0 && row.draining && !row.lost) {
+    Pending pending;
+    pending.what = Pending::What::notice;
+    pending.index = executor.value;
+    pending.cause = model::LossCause::decommission;
+    push_pending(now_, InputKind::notice, pending);
+  }
+}
+
+void Driver::entry(model::EventBody& body) {
+  event_.t = now_;
+  std::swap(event_.body, body);
+  publish();
+  // `event_` may have been overwritten only by faults' bookkeeping, which does not emit.
+  if (event_.as<model::JobStarted>() != nullptr) {
+    ++live_jobs_;
+  } else if (const auto* rejected = event_.as<model::JobRejected>()) {
+    job_over(rejected->job, true, false);
+  } else if (const auto* end = event_.as<model::JobEnd>()) {
+    job_over(end->job, end->outcome == model::JobOutcome::failed, true);
+  }
+}
+
+void Driver::job_over(model::NameId job, bool failed_or_rejected, bool was_live) {
+  const scheduler::JobId id = job_named_[job.index()];
+  RH_CHECK(id.valid(), job.value);
+  JobSim& sim = jobs_[id.index()];
+  live_jobs_ -= was_live ? 1 : 0;
+  sim.ended = true;
+  for (const Submission& next : client_.follow(sim.submission, {failed_or_rejected}, now_)) {
+    Pending pending;
+    pending.what = Pending::What::submission;
+    pending.submission = next;
+    push_pending(next.at, InputKind::submission, pending);
+  }
+  if (!was_live || !sim.shared) {
+    job_named_[job.index()] = scheduler::JobId{};
+    scheduler::JobId& latest = latest_of_[sim.submission.spec.index()];
+    if (latest == id) {
+      latest = scheduler::JobId{};
+    }
+    sim.used = false;  // its stages may still be asked about within this step
+    free_jobs_.push_back(id);
+  }
+}
+
+void Driver::schedule_faults(const std::vector<DueFault>& due) {
+  for (const DueFault& fault : due) {
+    const model::TimedAction& action = faults_.timed(fault.index).action;
+    const InputKind kind = std::holds_alternative<model::LoseExecutor>(action) ? InputKind::notice
+                           : std::holds_alternative<model::CancelJob>(action)
+                               ? InputKind::cancel
+                               : InputKind::executor;
+    Pending pending;
+    pending.what = Pending::What::fault;
+    pending.index = fault.index;
+    push_pending(fault.at, kind, pending);
+  }
+}
+
+}  // namespace rehearse::sim

@@ -1,0 +1,333 @@
+// What happens to the cluster and what callers do: task reports, submissions, faults, executors
+// coming and going. Each turns into inputs of the core.
+#include <algorithm>
+
+#include "model/support/check.hpp"
+#include "sim/driver.hpp"
+
+namespace rehearse::sim {
+
+namespace {
+
+constexpr std::uint32_t nobody = 0xFFFFFFFFU;
+
+}  // namespace
+
+// X12: what had not ended before its executor died never reports by itself.
+bool Driver::never_reports(const Run& run) {
+  const ExecutorSim& executor = executors_[run.executor.index()];
+  if (unnoticed_deaths_ == 0 || (!executor.dead && scenario_.timing != model::Timing::coupled)) {
+    return false;
+  }
+  const TryKey which{run.partition, run.attempt, run.try_number};
+  model::Duration status =
+      stage_sim(run.job, run.stage).draws.status(scenario_.cluster.overheads, which);
+  if (faults_.any_task_faults()) {
+    status += faults_.of_try(task_ref(run), jobs_[run.job.index()].plain_name).status_late;
+  }
+  const bool alive_at_end = !executor.dead || now_ - status < executor.died_at;
+  return !alive_at_end || producer_died(run);
+}
+
+// Coupled: a consumer waits for producers whose executor died before they ended.
+bool Driver::producer_died(const Run& run) const {
+  const JobSim& job = jobs_[run.job.index()];
+  if (!job.graph) {
+    return false;
+  }
+  const auto producers = job.graph->pipelined_parents.row(run.stage.index());
+  return std::ranges::any_of(runs_, [&](const Run& other) {
+    const ExecutorSim& executor = executors_[other.executor.index()];
+    return other.live && !other.killed && other.job == run.job &&
+           other.attempt == run.attempt && executor.dead && !executor.lost &&
+           std::ranges::find(producers, other.stage.value) != producers.end();
+  });
+}
+
+void Driver::report_task(scheduler::RunId run_id) {
+  Run& run = runs_[run_id.index()];
+  if (run.killed) {
+    run.live = false;
+    if (executors_[run.executor.index()].lost) {
+      return;  // its slot went with the executor
+    }
+    emit(model::SlotReturned{executors_[run.executor.index()].name,
+                             scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
+    const model::ExecutorId executor = run.executor;
+    step(scheduler::KillEffective{run_id});
+    slot_came_back(executor);
+    return;
+  }
+  if (never_reports(run)) {
+    return;
+  }
+  scheduler::TaskEnded input{run_id, model::TaskStatus::success, std::nullopt, {}, 0};
+  if (const auto failing = failing_.find(run.launch); failing != failing_.end()) {
+    const model::TaskFault& fault = *failing->second;
+    input.status = model::TaskStatus::failed;
+    if (fault.fetch_fails) {
+      input.reason = model::TaskReason::fetch_failed;
+      const auto stage = client_.stage_named(jobs_[run.job.index()].submission.spec,
+                                             fault.fetch_from_job, fault.fetch_from);
+      RH_CHECK(stage.has_value(), fault.fetch_from.value);
+      input.fetch_from = *stage;
+      input.fetch_partition = fault.fetch_partition;
+    } else if (*fault.fails == model::TaskFaultKind::killed) {
+      input.status = model::TaskStatus::killed;
+      input.reason = model::TaskReason::external;
+    } else {
+      input.reason = model::parse_enum<model::TaskReason>(model::name_of(*fault.fails));
+    }
+  }
+  step(input);
+}
+
+void Driver::submit(const Submission& submission) {
+  scheduler::JobId id;
+  if (free_jobs_.empty()) {
+    id = scheduler::JobId{jobs_.size()};
+    jobs_.emplace_back();
+  } else {
+    id = free_jobs_.back();
+    free_jobs_.pop_back();
+  }
+  const model::NameId name = names_->intern(client_.name_of(submission));
+  scheduler::SubmitJob input = client_.expand(submission, name, *names_);
+  input.job = id;
+  const std::vector<Client::ForeignRef>& foreign = client_.foreign_of(submission.spec);
+  for (std::size_t i = 0; i < foreign.size(); ++i) {
+    const scheduler::JobId latest = latest_of_[foreign[i].job.index()];
+    const bool kept = latest.valid() && jobs_[latest.index()].shared;
+    input.foreign[i].job = kept ? latest : scheduler::JobId{};
+  }
+  if (const model::JobIndex reused = client_.reused_by(submission.spec); reused.valid()) {
+    const scheduler::JobId latest = latest_of_[reused.index()];
+    input.reused_job =
+        latest.valid() && !jobs_[latest.index()].ended ? latest : scheduler::JobId{};
+  }
+  input.probe = submissions_++ % options_.probe_one_in == 0;
+  JobSim& job = jobs_[id.index()];
+  job = JobSim{};
+  job.submission = submission;
+  job.name = name;
+  job.plain_name =
+      submission.resubmit == 0 ? scenario_.jobs[submission.spec.index()].name : name;
+  job.spec = input.spec;
+  job.key = model::job_key(names_->text(name));
+  job.stages.resize(input.spec->stages.size());
+  job.shared = !input.shared.empty();
+  job.used = true;
+  if (scenario_.timing == model::Timing::coupled) {
+    job.graph = std::make_shared<const model::StageGraph>(
+        model::build_stage_graph(*input.spec, scenario_.scheduler.edges));
+  }
+  if (name.index() >= job_named_.size()) {
+    job_named_.resize(name.index() + 1);
+  }
+  job_named_[name.index()] = id;
+  latest_of_[submission.spec.index()] = id;
+  step(input);
+}
+
+// ---- faults ----
+
+void Driver::fire_fault(std::uint32_t index) {
+  faults_.mark_fired(index);
+  const model::TimedAction& action = faults_.timed(index).action;
+  if (const auto* loss = std::get_if<model::LoseExecutor>(&action)) {
+    lose(*loss);
+  } else if (const auto* addition = std::get_if<model::AddExecutor>(&action)) {
+    std::uint32_t expected = nobody;
+    for (std::uint32_t i = 0; i < expected_.size(); ++i) {
+      if (expected_[i].spec == &addition->executor) {
+        expected = i;
+      }
+    }
+    join(expected, &addition->executor);
+  } else if (const auto* held = std::get_if<model::HoldExecutors>(&action)) {
+    hold(*held);
+  } else {
+    cancel(std::get<model::CancelJob>(action).job);
+  }
+}
+
+std::uint32_t Driver::executor_named(model::NameId name) const {
+  return name.index() < executor_named_.size() ? executor_named_[name.index()] : nobody;
+}
+
+void Driver::lose(const model::LoseExecutor& fault) {
+  const std::uint32_t named = executor_named(fault.executor);
+  for (std::uint32_t i = 0; i < expected_.size(); ++i) {
+    if (expected_[i].due && expected_[i].spec->name == fault.executor) {
+      expected_[i].due = false;
+      step(scheduler::GiveUpExecutor{scheduler::ExpectedId{i}});
+    }
+  }
+  if (named == nobody) {
+    return;
+  }
+  if (fault.cause != model::LossCause::host) {
+    die(named, fault);
+    return;
+  }
+  const model::NameId host = executors_[named].host;
+  for (std::uint32_t i = 0; i < executors_.size(); ++i) {
+    if (executors_[i].host == host) {
+      die(i, fault);
+    }
+  }
+}
+
+void Driver::die(std::uint32_t executor, const model::LoseExecutor& fault) {
+  ExecutorSim& row = executors_[executor];
+  if (row.lost || row.dead || (fault.cause == model::LossCause::decommission && row.draining)) {
+    return;
+  }
+  if (fault.cause != model::LossCause::decommission) {
+    row.dead = true;
+    row.died_at = now_;
+    ++unnoticed_deaths_;
+  }
+  const model::DrawKey key =
+      model::draw_key({scenario_.seed, model::DrawPurpose::loss_detection,
+                       model::name_key(names_->text(row.name)), 0});
+  const model::Duration delay =
+      fault.noticed ? *fault.noticed
+                    : model::sample(scenario_.cluster.overheads.loss_detection,
+                                    model::draw(key, {0, 0, 0}));
+  if (delay == 0) {
+    notice(executor, fault.cause);
+    return;
+  }
+  Pending pending;
+  pending.what = Pending::What::notice;
+  pending.index = executor;
+  pending.cause = fault.cause;
+  push_pending(later(now_, delay), InputKind::notice, pending);
+}
+
+void Driver::notice(std::uint32_t executor, model::LossCause cause) {
+  ExecutorSim& row = executors_[executor];
+  if (row.lost) {
+    return;
+  }
+  if (cause == model::LossCause::decommission && !row.draining) {
+    row.draining = true;
+    emit(model::ExecutorHeld{row.name, model::HoldCause::decommission});
+    step(scheduler::HoldExecutor{model::ExecutorId{executor}, model::HoldCause::decommission});
+    if (row.runs > 0) {
+      return;
+    }
+  }
+  row.lost = true;
+  unnoticed_deaths_ -= row.dead ? 1 : 0;
+  emit(model::ExecutorLost{row.name, cause});
+  step(scheduler::LoseExecutor{model::ExecutorId{executor}, cause});
+}
+
+void Driver::expect_executors() {
+  for (const model::ExecutorSpec& spec : scenario_.cluster.executors) {
+    expected_.push_back({&spec, spec.joins, true});
+  }
+  for (const DueFault& fault : faults_.planned()) {
+    if (const auto* add = std::get_if<model::AddExecutor>(&faults_.timed(fault.index).action)) {
+      expected_.push_back({&add->executor, fault.at, true});
+    }
+  }
+  std::ranges::stable_sort(expected_, {}, &ExpectedSim::at);
+  const auto& of_cluster = scenario_.cluster.executors;
+  for (std::uint32_t i = 0; i < expected_.size(); ++i) {
+    const model::ExecutorSpec* spec = expected_[i].spec;
+    step(scheduler::ExpectExecutor{*spec});
+    const bool from_cluster = !of_cluster.empty() && spec >= &of_cluster.front() &&
+                              spec <= &of_cluster.back();
+    if (from_cluster) {  // the others come by their fault
+      Pending pending;
+      pending.what = Pending::What::join;
+      pending.index = i;
+      push_pending(expected_[i].at, InputKind::executor, pending);
+    }
+  }
+}
+
+void Driver::join(std::uint32_t expected, const model::ExecutorSpec* spec) {
+  scheduler::JoinExecutor input;
+  if (expected != nobody) {
+    if (!expected_[expected].due) {
+      return;  // lost before it came
+    }
+    expected_[expected].due = false;
+    input.expected = scheduler::ExpectedId{expected};
+    spec = expected_[expected].spec;
+  } else {
+    expected_.push_back({spec, now_, false});  // the core counts it among its expected ones too
+    input.spec = *spec;
+  }
+  if (spec->name.index() >= executor_named_.size()) {
+    executor_named_.resize(std::max(spec->name.index() + 1, names_->size()), nobody);
+  }
+  executor_named_[spec->name.index()] = static_cast<std::uint32_t>(executors_.size());
+  ExecutorSim row;
+  row.name = spec->name;
+  row.host = spec->host;
+  row.speed_milli = spec->speed_milli;
+  executors_.push_back(row);
+  model::ExecutorAdded line{spec->name, spec->host, spec->rack, {}, {}, spec->speed_milli};
+  for (std::size_t r = 0; r < spec->resources.size(); ++r) {
+    if (spec->resources[r] != 0) {
+      line.resources.push_back({scenario_.cluster.resources[r], spec->resources[r]});
+    }
+  }
+  if (spec->profile.valid()) {
+    line.profile = scenario_.cluster.profiles[spec->profile.index()].name;
+  }
+  emit(std::move(line));
+  step(input);
+}
+
+void Driver::hold(const model::HoldExecutors& fault) {
+  for (const model::NameId name : fault.executors) {
+    const std::uint32_t executor = executor_named(name);
+    if (executor == nobody || executors_[executor].lost) {
+      continue;
+    }
+    if (executors_[executor].holds++ == 0) {
+      emit(model::ExecutorHeld{name, model::HoldCause::hold});
+    }
+    step(scheduler::HoldExecutor{model::ExecutorId{executor}, model::HoldCause::hold});
+    Pending pending;
+    pending.what = Pending::What::release;
+    pending.index = executor;
+    push_pending(later(now_, fault.for_ns), InputKind::executor, pending);
+  }
+}
+
+void Driver::release(std::uint32_t executor) {
+  ExecutorSim& row = executors_[executor];
+  if (row.lost) {
+    return;
+  }
+  if (--row.holds == 0) {
+    emit(model::ExecutorReleased{row.name});
+  }
+  step(scheduler::ReleaseExecutor{model::ExecutorId{executor}});
+}
+
+// A repeated job's bare name stands for all its copies.
+void Driver::cancel(model::NameId job) {
+  std::vector<scheduler::JobId> matching;
+  for (std::uint32_t i = 0; i < jobs_.size(); ++i) {
+    const JobSim& row = jobs_[i];
+    if (row.used && (row.name == job || row.plain_name == job)) {
+      matching.push_back(scheduler::JobId{i});
+    }
+  }
+  std::ranges::sort(matching, {}, [this](scheduler::JobId id) {
+    return submission_order(jobs_[id.index()].submission);
+  });
+  for (const scheduler::JobId id : matching) {
+    step(scheduler::CancelJob{id});
+  }
+}
+
+}  // namespace rehearse::sim

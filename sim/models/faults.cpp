@@ -1,0 +1,240 @@
+// Task faults are found by (job, stage, partition); moments are counted over the journal.
+#include "sim/models/faults.hpp"
+
+#include <algorithm>
+
+#include "model/support/check.hpp"
+#include "model/support/units.hpp"
+#include "sim/models/tasks.hpp"
+
+namespace rehearse::sim {
+
+using model::Moment;
+using model::NameId;
+
+Faults::Faults(const model::FaultPlan& plan, const model::NameTable& names)
+    : plan_(plan),
+      names_(names),
+      timed_fired_(plan.timed.size(), false),
+      task_fired_(plan.tasks.size(), false),
+      seen_(plan.timed.size(), 0) {
+  for (const model::TimedFault& fault : plan.timed) {
+    any_moments_ = any_moments_ || fault.moment.has_value();
+  }
+  for (std::uint32_t i = 0; i < plan.tasks.size(); ++i) {
+    const model::TaskFault& fault = plan.tasks[i];
+    by_task_.emplace(std::tuple{fault.job.value, fault.stage.value, fault.partition}, i);
+  }
+}
+
+std::vector<DueFault> Faults::planned() const {
+  std::vector<DueFault> due;
+  for (std::uint32_t i = 0; i < plan_.timed.size(); ++i) {
+    if (plan_.timed[i].at) {
+      due.push_back({i, *plan_.timed[i].at});
+    }
+  }
+  return due;
+}
+
+TryFaults Faults::of_try(const model::TaskRef& task, NameId plain_name) {
+  TryFaults result;
+  std::vector<std::uint32_t> entries;
+  for (const NameId job : {task.job, plain_name}) {
+    const auto [first, last] =
+        by_task_.equal_range(std::tuple{job.value, task.stage.value, task.partition});
+    for (auto it = first; it != last; ++it) {
+      entries.push_back(it->second);
+    }
+  }
+  std::ranges::sort(entries);
+  const auto repeated = std::ranges::unique(entries);
+  entries.erase(repeated.begin(), repeated.end());
+  for (const std::uint32_t entry : entries) {
+    const model::TaskFault& fault = plan_.tasks[entry];
+    if (fault.attempt != task.attempt ||
+        (fault.try_number && *fault.try_number != task.try_number)) {
+      continue;
+    }
+    task_fired_[entry] = true;
+    if (fault.slow_milli) {
+      result.slow_milli = model::mul_div_round(result.slow_milli, *fault.slow_milli, model::milli);
+    }
+    result.status_late += fault.status_late.value_or(0);
+    const bool failure = fault.fails.has_value() || fault.fetch_fails;
+    if (failure && (result.failure == nullptr || fault.after < result.failure->after)) {
+      result.failure = &fault;
+    }
+  }
+  return result;
+}
+
+void Faults::occur(const Occurrence& occurrence, model::Instant now, std::vector<DueFault>& due) {
+  for (std::uint32_t i = 0; i < plan_.timed.size(); ++i) {
+    const model::TimedFault& fault = plan_.timed[i];
+    const bool stage_matches =
+        !fault.match_stage.valid() ||
+        (fault.match_stage_job == occurrence.job &&
+         std::ranges::find(occurrence.stages, fault.match_stage) != occurrence.stages.end());
+    if (fault.moment != occurrence.moment || !stage_matches ||
+        (fault.match_job.valid() && fault.match_job != occurrence.job) ||
+        (fault.match_executor.valid() && fault.match_executor != occurrence.executor)) {
+      continue;
+    }
+    if (++seen_[i] == fault.nth) {
+      due.push_back({i, later(now, fault.after)});
+    }
+  }
+}
+
+Faults::StageKey Faults::group_of(NameId job, NameId stage) const {
+  const StageKey key{job.value, stage.value};
+  const auto found = leader_of_.find(key);
+  return found == leader_of_.end() ? key : found->second;
+}
+
+std::vector<NameId> Faults::members_of(NameId job, NameId stage) const {
+  const auto found = group_members_.find(group_of(job, stage));
+  return found == group_members_.end() ? std::vector{stage} : found->second;
+}
+
+// Launches and ends of the live attempt of each group, and what they amount to.
+void Faults::follow_attempts(const model::Event& event, std::vector<DueFault>& due) {
+  if (const auto* line = event.as<model::GroupFormed>()) {
+    const StageKey leader{line->job.value, line->stage.value};
+    group_members_[leader] = line->stages;
+    for (const NameId member : line->stages) {
+      leader_of_[{line->job.value, member.value}] = leader;
+    }
+    return;
+  }
+  if (const auto* line = event.as<model::StageSubmitted>()) {
+    const StageKey leader = group_of(line->stage.job, line->stage.stage);
+    const bool first = group_members_.find(leader) == group_members_.end() ||
+                       attempts_.find(leader) == attempts_.end();
+    Attempt& attempt = attempts_[leader];
+    attempt = first ? Attempt{} : attempt;
+    attempt.tasks += line->tasks;
+    if (group_members_.find(leader) == group_members_.end()) {
+      occur({Moment::group_admitted, line->stage.job, {line->stage.stage}, {}}, event.t, due);
+    }
+    return;
+  }
+  const auto* start = event.as<model::TaskStart>();
+  const auto* end = event.as<model::TaskEnd>();
+  if (start == nullptr && end == nullptr) {
+    return;
+  }
+  const model::TaskRef& task = start != nullptr ? start->task : end->task;
+  const auto found = attempts_.find(group_of(task.job, task.stage));
+  if (found == attempts_.end()) {
+    return;
+  }
+  Attempt& attempt = found->second;
+  const std::vector<NameId> members = members_of(task.job, task.stage);
+  const auto happen = [&](Moment moment) {
+    occur({moment, task.job, members, task.executor}, event.t, due);
+  };
+  if (start != nullptr) {
+    if (attempt.launched == 0) {
+      happen(Moment::first_launch);
+    }
+    if (++attempt.launched == attempt.tasks) {
+      happen(Moment::all_launched);
+    }
+  } else if (end->status == model::TaskStatus::success && ++attempt.ended == attempt.tasks - 1) {
+    happen(Moment::last_but_one_task);
+  }
+}
+
+void Faults::follow_stages(const model::Event& event, std::vector<DueFault>& due) {
+  const auto at_group = [&](Moment moment, const model::StageRef& ref) {
+    occur({moment, ref.job, members_of(ref.job, ref.stage), {}}, event.t, due);
+  };
+  if (const auto* line = event.as<model::StageCompleted>()) {
+    const StageKey key = group_of(line->stage.job, line->stage.stage);
+    if (group_members_.find(key) == group_members_.end()) {
+      at_group(line->status == model::StageStatus::success ? Moment::group_commit
+                                                           : Moment::teardown,
+               line->stage);
+    }
+  } else if (const auto* admitted = event.as<model::GroupAdmitted>()) {
+    attempts_.erase(group_of(admitted->group.job, admitted->group.stage));
+    at_group(Moment::group_admitted, admitted->group);
+  } else if (const auto* queued = event.as<model::GroupQueued>()) {
+    at_group(Moment::group_queued, {queued->job, queued->stage, std::nullopt});
+  } else if (const auto* finished = event.as<model::MemberFinished>()) {
+    occur({Moment::member_finished, finished->stage.job, {finished->stage.stage}, {}}, event.t,
+          due);
+  } else if (const auto* committed = event.as<model::GroupCommitted>()) {
+    at_group(Moment::group_commit, committed->group);
+  } else if (const auto* failed = event.as<model::GroupFailed>()) {
+    at_group(Moment::teardown, failed->group);
+  } else if (const auto* cancelled = event.as<model::GroupCancelled>()) {
+    at_group(Moment::teardown, cancelled->group);
+  }
+}
+
+std::vector<DueFault> Faults::after_event(const model::Event& event) {
+  std::vector<DueFault> due;
+  follow_stages(event, due);
+  follow_attempts(event, due);
+  if (const auto* line = event.as<model::JobEnd>()) {
+    occur({Moment::job_end, line->job, {}, {}}, event.t, due);
+  } else if (const auto* lost = event.as<model::ExecutorLost>()) {
+    occur({Moment::executor_lost, {}, {}, lost->executor}, event.t, due);
+  } else if (const auto* outputs = event.as<model::OutputsLost>()) {
+    occur({Moment::external_input_lost, outputs->job, {outputs->stage}, outputs->executor},
+          event.t, due);
+  }
+  return due;
+}
+
+std::vector<DueFault> Faults::after_timer(NameId job, model::Instant now) {
+  std::vector<DueFault> due;
+  occur({Moment::timer_armed, job, {}, {}}, now, due);
+  return due;
+}
+
+namespace {
+
+struct KeyOf {
+  std::string operator()(const model::LoseExecutor& fault) const {
+    return "lose_executor " + std::string(names.text(fault.executor));
+  }
+  std::string operator()(const model::AddExecutor& fault) const {
+    return "add_executor " + std::string(names.text(fault.executor.name));
+  }
+  std::string operator()(const model::HoldExecutors& fault) const {
+    return "hold_executors " +
+           std::string(fault.executors.empty() ? "" : names.text(fault.executors.front()));
+  }
+  std::string operator()(const model::CancelJob& fault) const {
+    return "cancel_job " + std::string(names.text(fault.job));
+  }
+  const model::NameTable& names;
+};
+
+}  // namespace
+
+std::vector<std::string> Faults::never_fired() const {
+  std::vector<std::string> list;
+  for (std::size_t place = 0; place < plan_.order.size(); ++place) {
+    const model::FaultPlan::Entry& entry = plan_.order[place];
+    if (entry.task ? task_fired_[entry.index] : timed_fired_[entry.index]) {
+      continue;
+    }
+    std::string what;
+    if (entry.task) {
+      const model::TaskFault& fault = plan_.tasks[entry.index];
+      what = "task " + std::string(names_.text(fault.job)) + "/" +
+             std::string(names_.text(fault.stage)) + "/" + std::to_string(fault.partition);
+    } else {
+      what = std::visit(KeyOf{names_}, plan_.timed[entry.index].action);
+    }
+    list.push_back("faults/" + std::to_string(place) + ": " + what);
+  }
+  return list;
+}
+
+}  // namespace rehearse::sim

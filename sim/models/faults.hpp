@@ -1,0 +1,87 @@
+// The fault plan at work: which faults hit which try, and which timed faults a moment sets off
+// (scenario.md section 2). Looks at journal events only; executing a fault is the driver's business.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model/fault_plan.hpp"
+#include "model/support/events.hpp"
+
+namespace rehearse::sim {
+
+// What the plan says of one try; several entries combine: slowness multiplies, lateness adds, the
+// earliest failure counts (ties: file order).
+struct TryFaults {
+  std::int64_t slow_milli = model::milli;
+  model::Duration status_late = 0;
+  const model::TaskFault* failure = nullptr;  // fails or fetch_fails
+};
+
+// A timed fault that is due `at`.
+struct DueFault {
+  std::uint32_t index = 0;  // in FaultPlan::timed
+  model::Instant at = 0;
+};
+
+class Faults {
+ public:
+  Faults(const model::FaultPlan& plan, const model::NameTable& names);
+
+  [[nodiscard]] const model::TimedFault& timed(std::uint32_t index) const {
+    return plan_.timed[index];
+  }
+  // Faults with `at`.
+  [[nodiscard]] std::vector<DueFault> planned() const;
+  [[nodiscard]] bool any_task_faults() const { return !plan_.tasks.empty(); }
+  [[nodiscard]] bool any_moments() const { return any_moments_; }
+
+  // Marks the entries that apply as fired. `plain_name`: another name of the task's job, the bare
+  // one of a repeated job.
+  [[nodiscard]] TryFaults of_try(const model::TaskRef& task, model::NameId plain_name);
+
+  // An event was journalled, or a timer of a job was armed: the faults it sets off.
+  [[nodiscard]] std::vector<DueFault> after_event(const model::Event& event);
+  [[nodiscard]] std::vector<DueFault> after_timer(model::NameId job, model::Instant now);
+
+  void mark_fired(std::uint32_t timed_index) { timed_fired_[timed_index] = true; }
+  // "faults/3: lose_executor e7": by place in the file.
+  [[nodiscard]] std::vector<std::string> never_fired() const;
+
+ private:
+  using StageKey = std::pair<std::uint32_t, std::uint32_t>;  // job, stage name ids
+  struct Attempt {  // of a group, or of a stage that is one of its own
+    std::int64_t tasks = 0;
+    std::int64_t launched = 0;
+    std::int64_t ended = 0;
+  };
+  struct Occurrence {
+    model::Moment moment{};
+    model::NameId job;
+    std::vector<model::NameId> stages;  // any of them matches
+    model::NameId executor;
+  };
+
+  void occur(const Occurrence& occurrence, model::Instant now, std::vector<DueFault>& due);
+  void follow_attempts(const model::Event& event, std::vector<DueFault>& due);
+  [[nodiscard]] StageKey group_of(model::NameId job, model::NameId stage) const;
+  [[nodiscard]] std::vector<model::NameId> members_of(model::NameId job, model::NameId stage) const;
+  void follow_stages(const model::Event& event, std::vector<DueFault>& due);
+
+  const model::FaultPlan& plan_;
+  const model::NameTable& names_;
+  bool any_moments_ = false;
+  std::vector<bool> timed_fired_;
+  std::vector<bool> task_fired_;
+  std::vector<std::int32_t> seen_;  // occurrences that matched, by timed fault
+  std::multimap<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::uint32_t> by_task_;
+  std::map<StageKey, StageKey> leader_of_;                        // members of groups
+  std::map<StageKey, std::vector<model::NameId>> group_members_;  // by leader
+  std::map<StageKey, Attempt> attempts_;                          // live, by leader
+};
+
+}  // namespace rehearse::sim

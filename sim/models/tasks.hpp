@@ -1,0 +1,48 @@
+// How long tasks take (timings scripted and coupled), and the delays around them. Pure functions of
+// the scenario, the seed and which try it is (scenario.md sections 1 and 4).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/cluster.hpp"
+#include "model/job.hpp"
+#include "model/support/draw.hpp"
+#include "model/support/time.hpp"
+
+namespace rehearse::sim {
+
+// Which try of which partition.
+struct TryKey {
+  std::int32_t partition = 0;
+  std::int32_t attempt = 0;
+  std::int32_t try_number = 0;
+};
+
+// The draws of one stage, keyed once.
+class StageDraws {
+ public:
+  StageDraws() = default;
+  StageDraws(std::uint64_t seed, std::uint64_t job_key, std::uint64_t stage_key);
+
+  // Computing time at speed 1, ns >= 0.
+  [[nodiscard]] model::Duration duration(const model::StageSpec& stage, const TryKey& which) const;
+  [[nodiscard]] model::Duration launch(const model::Overheads& delays, const TryKey& which) const;
+  [[nodiscard]] model::Duration status(const model::Overheads& delays, const TryKey& which) const;
+  [[nodiscard]] model::Duration kill(const model::Overheads& delays, const TryKey& which) const;
+
+ private:
+  model::DrawKey duration_;
+  model::DrawKey launch_;
+  model::DrawKey status_;
+  model::DrawKey kill_;
+};
+
+// d * slow / speed, one division, rounded half up; both in 1/1000, speed > 0.
+[[nodiscard]] model::Duration stretched(model::Duration d, std::int64_t slow_milli,
+                                        std::int64_t speed_milli);
+
+// a + b, or the greatest instant where that does not fit.
+[[nodiscard]] model::Instant later(model::Instant a, model::Duration b);
+
+}  // namespace rehearse::sim

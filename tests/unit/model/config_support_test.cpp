@@ -1,0 +1,177 @@
+// What this version does not execute is refused by name, and nothing else is.
+#include "model/config_support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/axes.hpp"
+
+namespace rehearse::model {
+
+namespace {
+
+// Two stages of one task each, a to b.
+Scenario scenario_of(Dialect dialect, EdgeKind kind) {
+  Scenario scenario;
+  scenario.scheduler = preset(dialect);
+  JobSpec job;
+  job.name = scenario.names.intern("q");
+  for (const std::string_view name : {"a", "b"}) {
+    StageSpec stage;
+    stage.name = scenario.names.intern(name);
+    stage.tasks = 1;
+    stage.profile = ProfileId{0U};
+    job.stages.push_back(stage);
+  }
+  EdgeSpec edge;
+  edge.from = StageIndex{0U};
+  edge.to = {StageIndex{1U}};
+  edge.kind = kind;
+  job.edges.push_back(edge);
+  job.result = {StageIndex{1U}};
+  scenario.jobs.push_back(job);
+  return scenario;
+}
+
+void set(Scenario& scenario, std::string_view axis, std::string_view value) {
+  const Result<AxisText> text = parse_axis_text(value);
+  REQUIRE(text.has_value());
+  REQUIRE(set_axis(scenario.scheduler, scenario.names, axis, *text).has_value());
+}
+
+std::string refused_at(const Scenario& scenario) {
+  const std::optional<Error> error = unsupported(scenario);
+  if (!error) {
+    return "";
+  }
+  CHECK(error->what.find("is not built yet") != std::string::npos);
+  CHECK_FALSE(error->remedy.empty());
+  return error->field;
+}
+
+}  // namespace
+
+TEST_CASE("the built presets run") {
+  CHECK(refused_at(scenario_of(Dialect::psd, EdgeKind::pipelined)).empty());
+  CHECK(refused_at(scenario_of(Dialect::psd, EdgeKind::regular)).empty());
+  CHECK(refused_at(scenario_of(Dialect::sequential, EdgeKind::pipelined)).empty());
+  Scenario coupled = scenario_of(Dialect::psd, EdgeKind::pipelined);
+  coupled.timing = Timing::coupled;
+  coupled.ties_shuffled = true;
+  coupled.choices = {{"tie@10ms", 1}};
+  CHECK(refused_at(coupled).empty());
+}
+
+TEST_CASE("other dialects and timings are refused") {
+  for (std::size_t i = 0; i < EnumNames<Dialect>::texts.size(); ++i) {
+    const auto dialect = static_cast<Dialect>(i);
+    const std::string where = refused_at(scenario_of(dialect, EdgeKind::pipelined));
+    CHECK(where == (is_built(dialect) ? "" : "/scheduler/dialect"));
+  }
+  for (const Timing timing : {Timing::flow, Timing::packet}) {
+    Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
+    scenario.timing = timing;
+    CHECK(refused_at(scenario) == "/timing");
+  }
+}
+
+TEST_CASE("axis values") {
+  using Values = std::vector<std::pair<std::string_view, std::string_view>>;
+  for (const auto& [axis, value] :
+       Values{{"admission.short", "fail"},
+              {"admission.overtake", "backfill"},
+              {"admission.depth", "1"},
+              {"placement", "pack"},
+              {"edges", "all-regular"},
+              {"edges", "all-pipelined"},
+              {"mixed", "rejected"},
+              {"output_commit", "at-group-commit"},
+              {"failure.member", "counted"},
+              {"failure.executor_loss", "running-only"},
+              {"failure.executor_loss", "any-member"},
+              {"failure.max_task_failures", "1"},
+              {"failure.resubmit_delay", "0s"},
+              {"completion", "immediate"},
+              {"locality_reset", "legacy"},
+              {"locality_wait", "3s"},  // no stage has preferences
+              {"outputs_survive_executor", "true"},
+              {"no_executor_grace", "0s"},
+              {"pools", "[a[weight=2]]"},
+              {"reject", "[]"}}) {
+    CAPTURE(axis);
+    CAPTURE(value);
+    Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
+    set(scenario, axis, value);
+    CHECK(refused_at(scenario).empty());
+  }
+  for (const auto& [axis, value] : Values{{"grouping", "job"},
+                                          {"admission.queue", "fair"},
+                                          {"admission.hold", "check"},
+                                          {"admission.short", "retry"},
+                                          {"admission.short", "fall-back"},
+                                          {"admission.shortfall", "rejection"},
+                                          {"admission.overtake", "easy"},
+                                          {"admission.capacity", "total"},
+                                          {"accounting", "largest-stage"},
+                                          {"profiles", "single"},
+                                          {"slots", "shared[factor=2]"},
+                                          {"placement", "nested"},
+                                          {"start", "lazy"},
+                                          {"completion", "after-parents"},
+                                          {"task_end", "with-release"},
+                                          {"failure.group", "rerun-group[max=1]"},
+                                          {"failure.incomplete", "success-then-rerun"},
+                                          {"offers", "pull"},
+                                          {"max_partitions_per_task", "3"},
+                                          {"read_cap", "2"}}) {
+    CAPTURE(axis);
+    CAPTURE(value);
+    Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
+    set(scenario, axis, value);
+    std::string pointer = "/scheduler/" + std::string(axis);
+    for (char& c : pointer) {
+      c = c == '.' ? '/' : c;
+    }
+    CHECK(refused_at(scenario) == pointer);
+  }
+}
+
+TEST_CASE("settings beside a job run only where the job is rejected for them") {
+  Scenario speculative = scenario_of(Dialect::psd, EdgeKind::pipelined);
+  set(speculative, "speculation", "[]");
+  CHECK(refused_at(speculative).empty());
+  set(speculative, "reject", "[INSUFFICIENT_SLOTS]");
+  CHECK(refused_at(speculative) == "/scheduler/speculation");
+  Scenario regular = scenario_of(Dialect::psd, EdgeKind::regular);
+  set(regular, "speculation", "[]");
+  CHECK(refused_at(regular) == "/scheduler/speculation");
+  set(regular, "edges", "all-pipelined");
+  CHECK(refused_at(regular).empty());
+
+  Scenario scaled = scenario_of(Dialect::psd, EdgeKind::pipelined);
+  scaled.cluster.autoscale.emplace();
+  CHECK(refused_at(scaled).empty());
+  set(scaled, "edges", "all-regular");
+  CHECK(refused_at(scaled) == "/cluster/autoscale");
+
+  Scenario barrier = scenario_of(Dialect::psd, EdgeKind::pipelined);
+  barrier.jobs[0].stages[1].barrier = true;
+  CHECK(refused_at(barrier).empty());
+  barrier.jobs[0].edges[0].kind = EdgeKind::regular;
+  CHECK(refused_at(barrier) == "/jobs/0/stages/1/barrier");
+}
+
+TEST_CASE("A13: a locality wait is refused where it would delay somebody") {
+  Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
+  set(scenario, "locality_wait", "3s");
+  scenario.jobs[0].stages[0].prefers = {{scenario.names.intern("e0")}};
+  CHECK(refused_at(scenario).empty());  // preferences never delay a gang
+  scenario.jobs[0].edges[0].kind = EdgeKind::regular;
+  CHECK(refused_at(scenario) == "/scheduler/locality_wait");
+}
+
+}  // namespace rehearse::model
