@@ -121,9 +121,8 @@ std::unexpected<Error> inside(std::string_view path, Error error) {
 std::unexpected<Error> unknown_parameter(std::string_view path, std::string_view key,
                                          const std::vector<std::string_view>& known) {
   const std::string nearest = nearest_name(key, known.data(), known.data() + known.size());
-  std::string remedy =
-      known.empty() ? std::string("it takes none")
-                    : fmt::format("known here: {}", fmt::join(known, ", "));
+  std::string remedy = known.empty() ? std::string("it takes none")
+                                     : fmt::format("known here: {}", fmt::join(known, ", "));
   if (!nearest.empty()) {
     remedy = fmt::format("did you mean \"{}\"? {}", nearest, remedy);
   }
@@ -194,8 +193,8 @@ Result<E> read_choice(std::string_view axis, const AxisText& value) {
                "write one of: " + all_names<E>());
   }
   if (value.value.find(shared_object) != std::string::npos) {
-    return bad("", fmt::format("\"{}\": policies from shared objects are not built yet",
-                               value.value),
+    return bad("",
+               fmt::format("\"{}\": policies from shared objects are not built yet", value.value),
                "built in are: " + all_names<E>());
   }
   const std::optional<E> chosen = parse_enum<E>(value.value);
@@ -342,9 +341,9 @@ Result<void> set_reject(SchedulerConfig& config, NameTable&, std::string_view,
   for (std::size_t i = 0; i < value.parameters.size(); ++i) {
     const AxisParameter& item = value.parameters[i];
     const std::string place = fmt::format("/{}", i);
-    const std::optional<Code> code =
-        item.key.empty() && !item.value.bracketed ? parse_enum<Code>(item.value.value)
-                                                  : std::nullopt;
+    const std::optional<Code> code = item.key.empty() && !item.value.bracketed
+                                         ? parse_enum<Code>(item.value.value)
+                                         : std::nullopt;
     if (!code || static_cast<std::size_t>(*code) >= rejection_codes) {
       const std::string nearest = nearest_name(item.value.value, known, known + rejection_codes);
       return bad(place, fmt::format("\"{}\" is no rejection code", to_string(item.value)),
@@ -462,9 +461,8 @@ Result<void> set_speculation(SchedulerConfig& config, NameTable&, std::string_vi
   }
   SpeculationConfig speculation;
   for (const AxisParameter& item : value.parameters) {
-    const auto row =
-        std::find_if(speculation_rows.begin(), speculation_rows.end(),
-                     [&](const SpeculationRow& r) { return r.key == item.key; });
+    const auto row = std::find_if(speculation_rows.begin(), speculation_rows.end(),
+                                  [&](const SpeculationRow& r) { return r.key == item.key; });
     if (row == speculation_rows.end()) {
       return unknown_parameter("", item.key.empty() ? item.value.value : item.key,
                                {"quantile", "multiplier", "min_runtime", "interval"});
@@ -577,8 +575,10 @@ constexpr std::array rows = std::to_array<AxisRow>({
     duration<RH_FIELD(no_executor_grace)>("no_executor_grace"),
     {{"speculation", AxisKind::speculation,
       "off, [quantile=X,multiplier=X,min_runtime=T,interval=T]"},
-     set_speculation, get_speculation},
-    {{"pools", AxisKind::pools, "[NAME[mode=fifo|fair,weight=N,min_share=N],...]"}, set_pools,
+     set_speculation,
+     get_speculation},
+    {{"pools", AxisKind::pools, "[NAME[mode=fifo|fair,weight=N,min_share=N],...]"},
+     set_pools,
      get_pools},
     choice<RH_FIELD(offers)>("offers", "push, pull"),
     bound<RH_FIELD(max_partitions_per_task)>("max_partitions_per_task"),

@@ -51,7 +51,7 @@ enum class AxisKind : std::uint8_t {
 };
 
 struct AxisInfo {
-  std::string_view name;    // dotted: "admission.short"
+  std::string_view name;  // dotted: "admission.short"
   AxisKind kind;
   std::string_view values;  // what may stand there, for messages and lists
   bool built = true;        // false: refused by name, has no place in SchedulerConfig

@@ -23,9 +23,9 @@ class Reader {
   Result<AxisText> whole() {
     Result<AxisText> value = read(0);
     if (value && at_ < text_.size()) {
-      return bad(fmt::format("\"{}\" goes on after its value with \"{}\"", text_,
-                             text_.substr(at_)),
-                 "write value or value[key=value,...]");
+      return bad(
+          fmt::format("\"{}\" goes on after its value with \"{}\"", text_, text_.substr(at_)),
+          "write value or value[key=value,...]");
     }
     return value;
   }

@@ -44,8 +44,8 @@ constexpr std::array built_axes = std::to_array<BuiltAxis>({
 });
 
 Error not_built(std::string field, std::string what, std::string remedy) {
-  return {.what = what + " is not built yet", .field = std::move(field),
-          .remedy = std::move(remedy)};
+  return {
+      .what = what + " is not built yet", .field = std::move(field), .remedy = std::move(remedy)};
 }
 
 std::string axis_pointer(std::string_view axis) {
@@ -139,9 +139,7 @@ std::optional<Error> unsupported_job(const Scenario& scenario, std::size_t index
 
 }  // namespace
 
-bool is_built(Dialect dialect) {
-  return dialect == Dialect::sequential || dialect == Dialect::psd;
-}
+bool is_built(Dialect dialect) { return dialect == Dialect::sequential || dialect == Dialect::psd; }
 
 std::span<const std::string_view> built_values(std::string_view axis) {
   for (const BuiltAxis& row : built_axes) {

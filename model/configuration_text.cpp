@@ -146,8 +146,8 @@ std::string configuration_text(const SchedulerConfig& config, const NameTable& n
     }
     const AxisText value = get_axis(config, names, info.name);
     if (value != get_axis(base, no_names, info.name)) {
-      overrides += fmt::format("{}{}={}", overrides.empty() ? "" : ",", info.name,
-                               to_string(value));
+      overrides +=
+          fmt::format("{}{}={}", overrides.empty() ? "" : ",", info.name, to_string(value));
     }
   }
   return overrides.empty() ? text : fmt::format("{}[{}]", text, overrides);

@@ -40,8 +40,7 @@ struct ConfigurationText {
                                            NameTable& names);
 
 // The text that resolves to `config`: its dialect and the axes in which it differs from the preset.
-[[nodiscard]] std::string configuration_text(const SchedulerConfig& config,
-                                             const NameTable& names);
+[[nodiscard]] std::string configuration_text(const SchedulerConfig& config, const NameTable& names);
 
 // The dialect of a name; the error names the nearest one.
 [[nodiscard]] Result<Dialect> parse_dialect(std::string_view text);

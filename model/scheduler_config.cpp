@@ -22,19 +22,24 @@ std::vector<Code> listed_codes(Dialect dialect) {
     case Dialect::barrier:
       return {Code::dynamic_allocation};
     case Dialect::psd:
-      return {Code::insufficient_slots,  Code::dag_cycle,
-              Code::group_cycle,         Code::regular_inside_group,
-              Code::shared_producer,     Code::barrier_member,
-              Code::dynamic_allocation,  Code::speculation,
-              Code::push_merge,          Code::indeterminate_producer,
-              Code::checksum_retry,      Code::cached_member,
-              Code::checkpointed_member, Code::adaptive_exchange,
-              Code::non_idempotent_commit};
+      return {Code::insufficient_slots,     Code::dag_cycle,         Code::group_cycle,
+              Code::regular_inside_group,   Code::shared_producer,   Code::barrier_member,
+              Code::dynamic_allocation,     Code::speculation,       Code::push_merge,
+              Code::indeterminate_producer, Code::checksum_retry,    Code::cached_member,
+              Code::checkpointed_member,    Code::adaptive_exchange, Code::non_idempotent_commit};
     case Dialect::spark:
-      return {Code::speculation,     Code::dynamic_allocation,     Code::mixed_job,
-              Code::insufficient_slots, Code::fan_out,             Code::profile_conflict,
-              Code::checkpointed_member, Code::barrier_member,     Code::indeterminate_producer,
-              Code::checksum_retry,  Code::push_merge,             Code::shared_producer,
+      return {Code::speculation,
+              Code::dynamic_allocation,
+              Code::mixed_job,
+              Code::insufficient_slots,
+              Code::fan_out,
+              Code::profile_conflict,
+              Code::checkpointed_member,
+              Code::barrier_member,
+              Code::indeterminate_producer,
+              Code::checksum_retry,
+              Code::push_merge,
+              Code::shared_producer,
               Code::adaptive_exchange};
     case Dialect::prototype:
       return {Code::speculation};

@@ -21,8 +21,7 @@ Duration TaskParts::compute_ns(std::size_t partition, Duration duration) const {
   }
   RH_CHECK(partition < deserialize_us.size(), static_cast<std::int64_t>(partition));
   Duration others_us = 0;
-  for (const auto* column :
-       {&deserialize_us, &fetch_wait_us, &write_us, &serialize_us, &rest_us}) {
+  for (const auto* column : {&deserialize_us, &fetch_wait_us, &write_us, &serialize_us, &rest_us}) {
     others_us += (*column)[partition];
   }
   return std::max<Duration>(0, duration - others_us * microsecond);

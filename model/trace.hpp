@@ -42,15 +42,15 @@ struct TaskParts {
 
 // Beside JobSpec::stages of the same index. All attempts of the stage taken together.
 struct RecordedStage {
-  NameId label;                          // what the system called it; invalid = nothing
-  std::optional<Instant> submitted;      // of the first attempt
-  std::optional<Instant> first_launch;   // of any task
-  std::optional<Instant> last_finish;    // of a successful task; of any task when none succeeded
-  std::optional<Instant> completed;      // of the last attempt
+  NameId label;                         // what the system called it; invalid = nothing
+  std::optional<Instant> submitted;     // of the first attempt
+  std::optional<Instant> first_launch;  // of any task
+  std::optional<Instant> last_finish;   // of a successful task; of any task when none succeeded
+  std::optional<Instant> completed;     // of the last attempt
   std::int32_t attempts = 1;
-  std::int32_t tasks_failed = 0;         // ends that were neither success, kill nor resubmission
-  std::int32_t tasks_missing = 0;        // partitions without a success; their duration is a guess
-  std::int64_t read_bytes = 0;           // over shuffles
+  std::int32_t tasks_failed = 0;   // ends that were neither success, kill nor resubmission
+  std::int32_t tasks_missing = 0;  // partitions without a success; their duration is a guess
+  std::int64_t read_bytes = 0;     // over shuffles
   std::int64_t written_bytes = 0;
   TaskParts parts;
   bool operator==(const RecordedStage&) const = default;
@@ -58,11 +58,11 @@ struct RecordedStage {
 
 struct RecordedJob {
   Instant submitted = 0;
-  std::optional<Instant> end;            // absent when unfinished
+  std::optional<Instant> end;  // absent when unfinished
   RecordedOutcome outcome = RecordedOutcome::unfinished;
-  NameId sql;                            // SQL execution; invalid = none
-  NameId batch;                          // streaming query and its batch; invalid = none
-  NameId group;                          // job group; invalid = none
+  NameId sql;    // SQL execution; invalid = none
+  NameId batch;  // streaming query and its batch; invalid = none
+  NameId group;  // job group; invalid = none
   std::vector<RecordedStage> stages;
   bool operator==(const RecordedJob&) const = default;
 };
@@ -79,7 +79,7 @@ struct TraceJob {
 
 // Beside Cluster::executors of the same index.
 struct ExecutorEnd {
-  std::optional<Instant> leaves;         // absent = stays
+  std::optional<Instant> leaves;  // absent = stays
   LossCause cause = LossCause::decommission;
   bool operator==(const ExecutorEnd&) const = default;
 };
@@ -95,42 +95,42 @@ struct LoadWarning {
 
 // What the source held, counted as it was read: these are the numbers of `trace inspect`.
 struct TraceCounts {
-  std::int64_t jobs = 0;                 // submissions
-  std::int64_t stages = 0;               // stage attempts
-  std::int64_t tasks = 0;                // task ends of any reason
-  std::int64_t executors = 0;            // arrivals
-  std::int64_t unfinished = 0;           // jobs without an end
+  std::int64_t jobs = 0;        // submissions
+  std::int64_t stages = 0;      // stage attempts
+  std::int64_t tasks = 0;       // task ends of any reason
+  std::int64_t executors = 0;   // arrivals
+  std::int64_t unfinished = 0;  // jobs without an end
   std::int64_t failed_tasks = 0;
-  std::int64_t aliased_stages = 0;       // declared again and never run: outputs of an earlier stage
-  std::int64_t never_run = 0;            // declared, neither run nor an alias
-  std::int64_t edges = 0;                // of stages that ran, after aliasing
+  std::int64_t aliased_stages = 0;  // declared again and never run: outputs of an earlier stage
+  std::int64_t never_run = 0;       // declared, neither run nor an alias
+  std::int64_t edges = 0;           // of stages that ran, after aliasing
   std::map<std::string, std::int64_t> task_ends;  // by reason
   bool operator==(const TraceCounts&) const = default;
 };
 
 struct LoadReport {
-  std::vector<LoadWarning> warnings;     // by kind, in a fixed order; never one per line
+  std::vector<LoadWarning> warnings;  // by kind, in a fixed order; never one per line
   std::int64_t lines = 0;
-  std::int64_t bytes = 0;                // after decompression
+  std::int64_t bytes = 0;  // after decompression
   // T013: groups and stages that fit on no executor of the trace. No error: A5 judges the job.
   std::vector<std::string> infeasible;
 };
 
 struct Trace {
-  std::string format;                    // as in the registry of formats
-  std::string origin;                    // the format before it was converted to `native`
-  std::string version;                   // of the recording system; empty = not recorded
-  std::string name;                      // of the application
-  std::string application;               // its id
+  std::string format;       // as in the registry of formats
+  std::string origin;       // the format before it was converted to `native`
+  std::string version;      // of the recording system; empty = not recorded
+  std::string name;         // of the application
+  std::string application;  // its id
   std::string attempt;
-  bool partial = false;                  // what was read is not all there was
-  std::int64_t epoch_ns = 0;             // instant 0, since 1970
+  bool partial = false;       // what was read is not all there was
+  std::int64_t epoch_ns = 0;  // instant 0, since 1970
 
   NameTable names;
   Cluster cluster;
   std::vector<ExecutorEnd> executor_ends;
-  std::vector<TraceJob> jobs;            // by (submit, order of the source)
-  FaultPlan recorded_faults;             // observed failures; not part of a replay unless asked for
+  std::vector<TraceJob> jobs;  // by (submit, order of the source)
+  FaultPlan recorded_faults;   // observed failures; not part of a replay unless asked for
 
   TraceCounts counts;
   LoadReport load;

@@ -59,8 +59,8 @@ class ClaimsMatch final : public Monitor {
                         track().launches()));
     }
     if (probe.kills != track().ordered_kills()) {
-      found(fmt::format("the core ordered {} kills, {} tasks were killed for it (F9)",
-                        probe.kills, track().ordered_kills()));
+      found(fmt::format("the core ordered {} kills, {} tasks were killed for it (F9)", probe.kills,
+                        track().ordered_kills()));
     }
   }
 

@@ -148,8 +148,8 @@ class Closure final : public Monitor {
   }
 
   void check_formed(const model::GroupFormed& event, const Seen& seen) {
-    const std::string name = fmt::format("{}/{}", track().text(event.job),
-                                         track().text(event.stage));
+    const std::string name =
+        fmt::format("{}/{}", track().text(event.job), track().text(event.stage));
     const auto& started = track().started_jobs();
     if (std::find(started.begin(), started.end(), seen.job_index) == started.end()) {
       found(fmt::format("{} was formed after its job had started (F2)", name));

@@ -44,8 +44,8 @@ class CommitOnce final : public Monitor {
                           track().name(track().job(commit.job), stage), commit.partition));
       }
       const Group* group = stage.group == no_index ? nullptr : &body->groups[stage.group];
-      const bool late = track().rules().config.output_commit ==
-                        model::OutputCommit::at_group_commit;
+      const bool late =
+          track().rules().config.output_commit == model::OutputCommit::at_group_commit;
       if (late && group != nullptr && group->gang_of_several() &&
           (group->state != GroupState::committed || group->closed_in != track().instant())) {
         found(fmt::format("{}/{} was committed before its group (C4)",
@@ -69,8 +69,7 @@ class CommitOnce final : public Monitor {
     if (stage.commits == model::Commits::none) {
       found(fmt::format("{} was committed, its stage commits nothing (C8)", track().name(task)));
     }
-    const std::int32_t before =
-        stage.commit_attempt.empty() ? -1 : stage.commit_attempt[partition];
+    const std::int32_t before = stage.commit_attempt.empty() ? -1 : stage.commit_attempt[partition];
     if (before == task.attempt) {
       found(fmt::format("{} was committed twice in attempt {} (C8)", track().name(task),
                         task.attempt));

@@ -56,12 +56,12 @@ class Deferred final : public Monitor {
  private:
   void extend(const model::StageRef& stage, const Seen& seen) {
     const GroupRef ref{seen.job_index, seen.stage->group};
-    const bool goes_on = open_.group == ref.group && open_.job == ref.job &&
-                         track().sequence() == begun_at_ + next_;
+    const bool goes_on =
+        open_.group == ref.group && open_.job == ref.job && track().sequence() == begun_at_ + next_;
     if (!goes_on) {
       if (open_.group != no_index) {
-        found(fmt::format("the block of {} was interrupted by {} (C4)", name_,
-                          track().name(stage)));
+        found(
+            fmt::format("the block of {} was interrupted by {} (C4)", name_, track().name(stage)));
       }
       open_ = ref;
       name_ = track().name(*seen.job, *seen.group);
@@ -99,7 +99,7 @@ class Deferred final : public Monitor {
     open_ = {};
   }
 
-  GroupRef open_;               // the group whose block is being read
+  GroupRef open_;  // the group whose block is being read
   std::string name_;
   std::uint64_t begun_at_ = 0;  // sequence of its first stage_completed
   std::size_t next_ = 0;        // members completed so far

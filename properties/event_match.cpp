@@ -199,8 +199,7 @@ EventMatcher::EventMatcher(const model::EventPattern& pattern,
 bool EventMatcher::matches(const model::Event& event, const model::NameTable& names) const {
   const Subject subject = subject_of(event);
   const NameId who = subject.has_job ? subject.job : subject.executor;
-  return job_.matches(names.text(who)) &&
-         (stage_.empty() || names.text(subject.stage) == stage_) &&
+  return job_.matches(names.text(who)) && (stage_.empty() || names.text(subject.stage) == stage_) &&
          (!partition_ || subject.partition == partition_);
 }
 

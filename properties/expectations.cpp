@@ -13,7 +13,6 @@
 #include "model/support/units.hpp"
 #include "properties/cluster_state.hpp"
 #include "properties/event_match.hpp"
-#include "properties/registry.hpp"
 
 namespace rehearse::properties {
 
@@ -96,21 +95,17 @@ class JobJudge final : public Judge {
       note(event, context.names->text(end->job), model::name_of(end->outcome),
            end->code ? model::name_of(*end->code) : std::string_view{});
     } else if (const auto* rejected = event.as<model::JobRejected>()) {
-      note(event, context.names->text(rejected->job), "rejected",
-           model::name_of(rejected->code));
+      note(event, context.names->text(rejected->job), "rejected", model::name_of(rejected->code));
     }
   }
 
-  [[nodiscard]] Finding finish(const Context& context) const override {
-    static_cast<void>(context);
+  [[nodiscard]] Finding finish(const Context&) const override {
     for (const End& end : ends_) {
-      const bool timed = !expect_.at && !expect_.before && !expect_.after;
-      const bool time_ok =
-          timed || (end.ended && (!expect_.at || end.t == *expect_.at) &&
-                    (!expect_.before || end.t < *expect_.before) &&
-                    (!expect_.after || end.t > *expect_.after));
-      if (end.outcome != expect_.ends || (expect_.code && *expect_.code != end.code) ||
-          !time_ok) {
+      const bool any_time = !expect_.at && !expect_.before && !expect_.after;
+      const bool time_ok = any_time || (end.ended && (!expect_.at || end.t == *expect_.at) &&
+                                        (!expect_.before || end.t < *expect_.before) &&
+                                        (!expect_.after || end.t > *expect_.after));
+      if (end.outcome != expect_.ends || (expect_.code && *expect_.code != end.code) || !time_ok) {
         return failed(wanted(), seen(end));
       }
     }
@@ -187,11 +182,11 @@ class StageJudge final : public Judge {
       if ((expect_.attempts && *expect_.attempts != counts.attempts) ||
           (expect_.tasks_started && *expect_.tasks_started != counts.tasks) ||
           (expect_.ends && *expect_.ends != counts.ends)) {
-        return failed(wanted(),
-                      fmt::format("{}/{} had {} attempts, {} tasks started, its last attempt {}",
-                                  counts.job, expect_.stage, counts.attempts, counts.tasks,
-                                  counts.ends.empty() ? "did not complete"
-                                                      : "ended " + counts.ends));
+        return failed(
+            wanted(),
+            fmt::format("{}/{} had {} attempts, {} tasks started, its last attempt {}", counts.job,
+                        expect_.stage, counts.attempts, counts.tasks,
+                        counts.ends.empty() ? "did not complete" : "ended " + counts.ends));
       }
     }
     return passed(wanted());
@@ -253,9 +248,9 @@ class StateJudge final : public Judge {
     if (seen.empty()) {
       return passed(wanted());
     }
-    const std::string near = last_ ? "\n  the last line until then:\n  " +
-                                         model::journal_line(*last_, *context.names)
-                                   : "\n  no line until then";
+    const std::string near =
+        last_ ? "\n  the last line until then:\n  " + model::journal_line(*last_, *context.names)
+              : "\n  no line until then";
     return failed(wanted(), seen + near);
   }
 
@@ -268,8 +263,7 @@ class StateJudge final : public Judge {
       for (const std::string& name : stages) {
         const std::size_t slash = name.find('/');
         const std::string stage = name.substr(slash + 1);
-        for (const std::string& job :
-             JobMatcher(name.substr(0, slash), context.repeated).names()) {
+        for (const std::string& job : JobMatcher(name.substr(0, slash), context.repeated).names()) {
           const StagePhase phase = context.cluster->phase(job, stage);
           if (!holds(phase)) {
             add(fmt::format("{}/{} is {}", job, stage, phase_text(phase)));
@@ -349,12 +343,11 @@ class OrderJudge final : public Judge {
     if (next_ == matchers_.size()) {
       return passed(wanted);
     }
-    return failed(wanted,
-                  fmt::format("\"{}\" (item {}) does not come {}{}\n  later items met meanwhile:{}",
-                              to_string(expect_.order[next_]), next_,
-                              last_ ? "after\n  " : "at all",
-                              last_ ? model::journal_line(*last_, *context.names) : "",
-                              before_.text(*context.names)));
+    return failed(
+        wanted, fmt::format("\"{}\" (item {}) does not come {}{}\n  later items met meanwhile:{}",
+                            to_string(expect_.order[next_]), next_, last_ ? "after\n  " : "at all",
+                            last_ ? model::journal_line(*last_, *context.names) : "",
+                            before_.text(*context.names)));
   }
 
  private:
@@ -380,8 +373,8 @@ class EventJudge final : public Judge {
     if (event.number() != matcher_.number() || !matcher_.matches(event, *context.names)) {
       return;
     }
-    const bool counts = (!expect_.at || event.t == *expect_.at) &&
-                        keys_match(event, expect_.keys, *context.names);
+    const bool counts =
+        (!expect_.at || event.t == *expect_.at) && keys_match(event, expect_.keys, *context.names);
     count_ += counts ? 1 : 0;
     // What is in the way: matching lines when there are too many, the others when too few.
     (counts ? matching_ : others_).add(event);
@@ -470,10 +463,10 @@ class InvariantJudge final : public Judge {
     }
     const std::string nearest =
         model::nearest_name(expect_.property, known.data(), known.data() + known.size());
-    return failed(wanted, nearest.empty()
-                              ? std::string("there is no property of that name")
-                              : fmt::format("there is no such property; did you mean {}?",
-                                            nearest));
+    return failed(wanted,
+                  nearest.empty()
+                      ? std::string("there is no property of that name")
+                      : fmt::format("there is no such property; did you mean {}?", nearest));
   }
 
  private:
@@ -627,8 +620,7 @@ struct Expectations::State {
   std::vector<std::unique_ptr<Judge>> judges;
 };
 
-Expectations::Expectations(const model::Scenario& scenario)
-    : state_(std::make_unique<State>()) {
+Expectations::Expectations(const model::Scenario& scenario) : state_(std::make_unique<State>()) {
   state_->expectations = scenario.expect;
   state_->context.repeated = repeated_jobs(scenario.jobs, scenario.names);
   state_->context.cluster = &state_->cluster;

@@ -47,10 +47,9 @@ class Fenced final : public Monitor {
     const auto size = static_cast<std::int64_t>(seen.stage->partitions.size());
     for (const model::Range& range : lost->partitions) {
       for (std::int64_t p = range.first; p <= range.last; ++p) {
-        const bool there = p >= 0 && p < size &&
-                           seen.stage->partitions[static_cast<std::size_t>(p)].output &&
-                           seen.stage->partitions[static_cast<std::size_t>(p)].executor ==
-                               seen.executor_index;
+        const bool there =
+            p >= 0 && p < size && seen.stage->partitions[static_cast<std::size_t>(p)].output &&
+            seen.stage->partitions[static_cast<std::size_t>(p)].executor == seen.executor_index;
         if (!there) {
           found(fmt::format("output {}/{}/{} was struck off on {} and is not there (X9)",
                             track().text(lost->job), track().text(lost->stage), p,
@@ -74,8 +73,6 @@ class Fenced final : public Monitor {
 
 }  // namespace
 
-std::unique_ptr<Monitor> make_fenced(const Track& track) {
-  return std::make_unique<Fenced>(track);
-}
+std::unique_ptr<Monitor> make_fenced(const Track& track) { return std::make_unique<Fenced>(track); }
 
 }  // namespace rehearse::properties

@@ -23,8 +23,7 @@ class Gang final : public Monitor {
     if (submitted == nullptr || seen.group == nullptr) {
       return;
     }
-    if (seen.group->state != GroupState::admitted ||
-        seen.group->admitted_in != track().instant()) {
+    if (seen.group->state != GroupState::admitted || seen.group->admitted_in != track().instant()) {
       found(fmt::format("{} submitted outside the admission of its group (A2)",
                         track().name(submitted->stage)));
     }
@@ -33,8 +32,8 @@ class Gang final : public Monitor {
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     if (seen.group != nullptr && seen.group->submitted != seen.group->members.size()) {
       found(fmt::format("{} launched when {} of {} members of {} were submitted (A2)",
-                        track().name(event.task), seen.group->submitted,
-                        seen.group->members.size(), track().name(*seen.job, *seen.group)));
+                        track().name(event.task), seen.group->submitted, seen.group->members.size(),
+                        track().name(*seen.job, *seen.group)));
     }
   }
 

@@ -83,8 +83,7 @@ class GroupAtomic final : public Monitor {
       if (stage.state == AttemptState::open) {
         found(fmt::format("{} failed and its member {} goes on (X4)", track().name(job, group),
                           track().name(job, stage)));
-      } else if (stage.state == AttemptState::cancelled &&
-                 stage.closed_in == track().instant()) {
+      } else if (stage.state == AttemptState::cancelled && stage.closed_in == track().instant()) {
         found(fmt::format("{} failed and its member {} was cancelled, not failed (X4)",
                           track().name(job, group), track().name(job, stage)));
       }

@@ -49,9 +49,8 @@ class JobSuccess final : public Monitor {
       }
     }
     for (const Group& group : body.groups) {
-      const bool has_sink =
-          std::any_of(group.members.begin(), group.members.end(),
-                      [&](Index member) { return body.stages[member].sink; });
+      const bool has_sink = std::any_of(group.members.begin(), group.members.end(),
+                                        [&](Index member) { return body.stages[member].sink; });
       const bool must =
           track().rules().config.completion != model::Completion::final_stage || has_sink;
       if (must && group.state != GroupState::committed && group.state != GroupState::dissolved) {

@@ -59,14 +59,14 @@ class LegalOrder final : public Monitor {
     check_time();
     const bool success = event.status == model::TaskStatus::success;
     const bool killed = event.status == model::TaskStatus::killed;
-    const bool fits = success ? !event.reason
-                              : event.reason && (*event.reason >= model::TaskReason::group_failed) ==
-                                                    killed;
+    const bool fits =
+        success ? !event.reason
+                : event.reason && (*event.reason >= model::TaskReason::group_failed) == killed;
     if (!fits || (event.counted && !success)) {
       found(fmt::format("{} ended as {} with a reason that does not belong to it",
                         track().name(event.task), model::name_of(event.status)));
     }
-    if (event.speculative != seen.task->speculative) {
+    if (event.speculative != (seen.task->speculative != 0)) {
       found(fmt::format("{} started and ended with different marks of speculation",
                         track().name(event.task)));
     }
@@ -192,8 +192,8 @@ class LegalOrder final : public Monitor {
     return seen.group->state == GroupState::admitted && group.attempt == seen.group->attempt;
   }
 
-  // Waits or is admitted: for the first time, after a failure (X16) or commit (X10), or as a barrier
-  // stage whose attempt failed, which writes no group event (A12).
+  // Waits or is admitted: for the first time, after a failure (X16) or commit (X10), or as a
+  // barrier stage whose attempt failed, which writes no group event (A12).
   static bool may_start(const Seen& seen) {
     const Group& group = *seen.group;
     if (group.state == GroupState::admitted) {
@@ -221,14 +221,13 @@ class LegalOrder final : public Monitor {
     if (stage.attempt >= 0 ? attempt != stage.attempt + 1 : attempt < 0) {
       found(fmt::format("{} attempt {} follows attempt {} (X9)", name, attempt, stage.attempt));
     }
-    if (event.partitions ? size_of(*event.partitions) != event.tasks
-                         : event.tasks != stage.tasks) {
+    if (event.partitions ? size_of(*event.partitions) != event.tasks : event.tasks != stage.tasks) {
       found(fmt::format("{} submitted with {} tasks that are not its partitions (C12)", name,
                         event.tasks));
     }
-    const bool reruns_missing = seen.group == nullptr &&
-                                track().rules().config.failure.incomplete ==
-                                    model::Incomplete::rerun;
+    const bool reruns_missing =
+        seen.group == nullptr &&
+        track().rules().config.failure.incomplete == model::Incomplete::rerun;
     if (reruns_missing && event.tasks != stage.tasks - stage.done) {
       found(fmt::format("{} submitted with {} tasks where {} are missing (X9)", name, event.tasks,
                         stage.tasks - stage.done));

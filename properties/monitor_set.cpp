@@ -36,9 +36,9 @@ void MonitorSet::begin(const model::NameTable& names) {
 
 void MonitorSet::read_promises(const model::RunStart& run) {
   for (Entry& entry : entries_) {
-    entry.promised = std::any_of(
-        run.promises.begin(), run.promises.end(),
-        [&](model::NameId id) { return names_->text(id) == entry.property->id; });
+    entry.promised = std::any_of(run.promises.begin(), run.promises.end(), [&](model::NameId id) {
+      return names_->text(id) == entry.property->id;
+    });
   }
 }
 
@@ -117,9 +117,8 @@ void MonitorSet::finish() {
 }
 
 const PropertyVerdict* MonitorSet::find(std::string_view property) const {
-  const auto at = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const auto& verdict) {
-    return verdict.property == property;
-  });
+  const auto at = std::find_if(verdicts_.begin(), verdicts_.end(),
+                               [&](const auto& verdict) { return verdict.property == property; });
   return at == verdicts_.end() ? nullptr : &*at;
 }
 

@@ -45,8 +45,7 @@ class NoRetraction final : public Monitor {
   // The end of a job takes its rows along; whatever ends something of it later contradicts it.
   void unknown(const model::Event& event, const Seen& seen) override {
     if (seen.job != nullptr && seen.job->ended()) {
-      found(fmt::format("{} had ended when {} came (C11)", track().name(*seen.job),
-                        event.name()));
+      found(fmt::format("{} had ended when {} came (C11)", track().name(*seen.job), event.name()));
     }
   }
 
@@ -67,8 +66,7 @@ class NoRetraction final : public Monitor {
     for (const Stage& stage : seen.job->body->stages) {
       if (stage.state == AttemptState::open) {
         found(fmt::format("{} ended and attempt {} of {} was never completed (X14)",
-                          track().name(*seen.job), stage.attempt,
-                          track().name(*seen.job, stage)));
+                          track().name(*seen.job), stage.attempt, track().name(*seen.job, stage)));
       }
     }
     for (const Group& group : seen.job->body->groups) {

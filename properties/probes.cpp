@@ -68,9 +68,9 @@ class RejectPure final : public Monitor {
                           expected.deferred == after.deferred &&
                           expected.authorizations == after.authorizations &&
                           expected.timers == after.timers && expected.busy == after.busy;
-    found(fmt::format("the rejection of {} changed the core: {} (F9)", rejected_,
-                      counters ? "counters are equal, digest, slots or actions are not"
-                               : "its counters differ"));
+    found(fmt::format(
+        "the rejection of {} changed the core: {} (F9)", rejected_,
+        counters ? "counters are equal, digest, slots or actions are not" : "its counters differ"));
   }
 
   std::optional<model::Probe> before_;
@@ -124,8 +124,8 @@ class Quiescent final : public Monitor {
     }
     for (const Job& job : track().jobs()) {
       if (job.held_slots > 0) {
-        found(fmt::format("{} slots of {} never came back (X4)", job.held_slots,
-                          track().name(job)));
+        found(
+            fmt::format("{} slots of {} never came back (X4)", job.held_slots, track().name(job)));
       }
     }
   }
@@ -216,8 +216,6 @@ std::unique_ptr<Monitor> make_quiescent(const Track& track) {
   return std::make_unique<Quiescent>(track);
 }
 
-std::unique_ptr<Monitor> make_ledger(const Track& track) {
-  return std::make_unique<Ledger>(track);
-}
+std::unique_ptr<Monitor> make_ledger(const Track& track) { return std::make_unique<Ledger>(track); }
 
 }  // namespace rehearse::properties

@@ -24,9 +24,10 @@ class Progress final : public Monitor {
     } else if (event.as<model::Unblocked>() != nullptr) {
       --blocked_;
     } else if (event.as<model::JobEnd>()->code == model::Code::deadlock) {
-      found(fmt::format("{} ended as DEADLOCK with {} tasks blocked: nothing could happen any more "
-                        "(W5)",
-                        track().name(*seen.job), blocked_));
+      found(
+          fmt::format("{} ended as DEADLOCK with {} tasks blocked: nothing could happen any more "
+                      "(W5)",
+                      track().name(*seen.job), blocked_));
     }
   }
 

@@ -19,7 +19,7 @@ enum class JudgedIn : std::uint8_t { run, tests };
 enum class Verdict : std::uint8_t { held, violated, not_judged };
 
 struct Property {
-  std::string_view id;         // GANG
+  std::string_view id;  // GANG
   PropertyKind kind;
   std::string_view clause;     // of the specification, and VE- of its full statement
   std::string_view statement;  // one sentence

@@ -17,7 +17,7 @@ constexpr Property unbuilt(std::string_view id, PropertyKind kind, std::string_v
 
 constexpr auto properties = std::to_array<Property>({
     {"NO_OVERSUBSCRIPTION", always, "A4 A22 X12 X13; VE-S1",
-     "executors run what fits; launches name a live executor that takes them and serves the profile",
+     "executors run what fits; launches name a live executor that takes them and their profile",
      make_no_oversubscription},
     {"RESERVATION", always, "A2; VE-S2",
      "slots reserved at admission are there, and nobody else launches into them", make_reservation},

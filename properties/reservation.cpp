@@ -63,8 +63,8 @@ class Reservation final : public Monitor {
                           name, owed - group.reserved));
       }
       if (group.closed_in == track().instant() && group.reserved > 0) {
-        found(fmt::format("{} has ended and still has {} slots reserved (X4)", name,
-                          group.reserved));
+        found(
+            fmt::format("{} has ended and still has {} slots reserved (X4)", name, group.reserved));
       }
     }
   }
@@ -72,8 +72,7 @@ class Reservation final : public Monitor {
  private:
   // Slots of the profile that admitted groups have neither taken nor reserved.
   [[nodiscard]] std::int64_t owed(Index profile) const {
-    return std::max<std::int64_t>(0, track().owed()[profile] -
-                                         track().slots().reserved(profile));
+    return std::max<std::int64_t>(0, track().owed()[profile] - track().slots().reserved(profile));
   }
 
   void check_admission(const model::GroupAdmitted& event, const Seen& seen) {
@@ -103,8 +102,8 @@ class Reservation final : public Monitor {
     // admission or launch check sees.
     if (track().slots().free()[profile] - 1 < owed(profile)) {
       found(fmt::format("{} launched on {} while {} slots of {} are owed to admitted groups (A2)",
-                        track().name(event.task), track().text(event.task.executor),
-                        owed(profile), track().profile_text(profile)));
+                        track().name(event.task), track().text(event.task.executor), owed(profile),
+                        track().profile_text(profile)));
     }
   }
 };

@@ -18,7 +18,13 @@ inline constexpr std::uint64_t no_time_slot = ~std::uint64_t{0};
 enum class JobState : std::uint8_t { submitted, rejected, started, succeeded, failed, cancelled };
 enum class AttemptState : std::uint8_t { none, open, succeeded, failed, cancelled };
 enum class GroupState : std::uint8_t {
-  formed, queued, admitted, committed, failed, cancelled, dissolved
+  formed,
+  queued,
+  admitted,
+  committed,
+  failed,
+  cancelled,
+  dissolved
 };
 
 // A try that started and has not ended.
@@ -26,19 +32,19 @@ struct Task {
   std::int32_t attempt = -1;
   std::int32_t try_number = -1;
   Index executor = no_index;
-  std::uint32_t epoch = 0;       // of its executor when it started
-  bool speculative = false;
+  std::uint32_t epoch : 31 = 0;  // of its executor when it started
+  std::uint32_t speculative : 1 = 0;
 };
 
 // The last try is kept in place: with few exceptions it is the only one. `last` stays as it was
 // when that try has ended.
 struct Partition {
   Task last;
-  bool live = false;             // `last` is running
-  bool more = false;             // older tries run too: JobBody::older
-  bool done = false;             // a success counts (for a member: in this attempt of its group)
-  bool output = false;           // registered and not lost
-  Index executor = no_index;     // of the success that counted last
+  bool live = false;          // `last` is running
+  bool more = false;          // older tries run too: JobBody::older
+  bool done = false;          // a success counts (for a member: in this attempt of its group)
+  bool output = false;        // registered and not lost
+  Index executor = no_index;  // of the success that counted last
 };
 
 // A running try of a partition whose `last` is a newer one.
@@ -51,24 +57,25 @@ struct OlderTry {
 // What every task event reads comes first.
 struct Stage {
   std::vector<Partition> partitions;  // empty until first submitted
-  Index group = no_index;       // of its job; no_index = a singleton that is no gang
+  Index group = no_index;             // of its job; no_index = a singleton that is no gang
   Index profile = no_index;
-  std::int32_t attempt = -1;    // the last one submitted
+  std::int32_t attempt = -1;  // the last one submitted
   AttemptState state = AttemptState::none;
-  bool sink = true;             // nothing of its job reads it
+  bool sink = true;  // nothing of its job reads it
   bool barrier = false;
   model::Commits commits{};
   model::NameId name;
   std::int64_t tasks = 0;
-  std::int64_t done = 0;        // partitions
-  std::int64_t outputs = 0;     // partitions
-  Index in_first = 0, in_count = 0;  // of JobBody::edges_in
-  std::int64_t submitted = 0;   // tasks of the last attempt
+  std::int64_t done = 0;                      // partitions
+  std::int64_t outputs = 0;                   // partitions
+  Index in_first = 0, in_count = 0;           // of JobBody::edges_in
+  std::int64_t submitted = 0;                 // tasks of the last attempt
   std::uint64_t submitted_in = no_time_slot;  // instant of stage_submitted
   std::uint64_t closed_in = no_time_slot;     // instant of stage_completed
-  mutable std::uint64_t inputs_ok_at = 0;  // a cached answer: sequence at which all regular inputs were last seen in place
+  // A cached answer: the sequence at which all regular inputs were last seen in place.
+  mutable std::uint64_t inputs_ok_at = 0;
   std::vector<std::int32_t> commit_attempt;  // by partition, -1 = none; empty until one commits
-  model::Ranges subset;         // partitions of the last attempt when not all
+  model::Ranges subset;                      // partitions of the last attempt when not all
 
   // A1: every output is there; a stage without tasks is complete when it is completed.
   [[nodiscard]] bool available() const {
@@ -83,13 +90,13 @@ struct Group {
   std::vector<std::int64_t> demand;  // by profile, sum of member tasks
   std::vector<std::int64_t> owed;    // by profile: admitted, not launched yet
   GroupState state = GroupState::formed;
-  std::int32_t attempt = -1;         // of the last admission
-  std::int64_t tasks = 0;            // submitted in that attempt
+  std::int32_t attempt = -1;  // of the last admission
+  std::int64_t tasks = 0;     // submitted in that attempt
   std::int64_t started = 0;
   std::int64_t running = 0;
-  std::int64_t reserved = 0;         // slots of `reservation` lines
-  std::size_t submitted = 0;         // members submitted in that attempt
-  bool all_ran = false;              // all its tasks were running at one instant
+  std::int64_t reserved = 0;  // slots of `reservation` lines
+  std::size_t submitted = 0;  // members submitted in that attempt
+  bool all_ran = false;       // all its tasks were running at one instant
   std::uint64_t touched_in = no_time_slot;
   std::uint64_t admitted_in = no_time_slot;
   std::uint64_t closed_in = no_time_slot;       // committed, failed or cancelled
@@ -109,16 +116,16 @@ struct Edge {
   Index from = no_index;
   Index to = no_index;
   model::EdgeKind submitted_kind{};
-  model::EdgeKind kind{};            // after edges_changed
+  model::EdgeKind kind{};  // after edges_changed
 };
 
 // A regular edge from a stage of another job.
 struct ForeignEdge {
-  model::NameId job;    // as written; the latest resubmission is meant
+  model::NameId job;  // as written; the latest resubmission is meant
   model::NameId stage;
-  model::NameId copy;   // "job.stage": what the reader runs itself when the job is gone
+  model::NameId copy;        // "job.stage": what the reader runs itself when the job is gone
   Index profile = no_index;  // of that stage, if its job lived at submission
-  Index to = no_index;  // of the reading job
+  Index to = no_index;       // of the reading job
 };
 
 // What is only needed while a job lives; freed when the instant of its end is over.
@@ -127,23 +134,23 @@ struct JobBody {
     model::NameId name;
     Index stage = no_index;
   };
-  std::vector<Stage> stages;           // file order
-  std::vector<Named> by_name;          // sorted
+  std::vector<Stage> stages;   // file order
+  std::vector<Named> by_name;  // sorted
   std::vector<Group> groups;
-  std::vector<Edge> edges_in;          // by `to`
+  std::vector<Edge> edges_in;  // by `to`
   std::vector<ForeignEdge> foreign;
-  std::vector<OlderTry> older;         // few, and most of the time none
-  std::uint64_t outputs_lost_at = 0;   // sequence
+  std::vector<OlderTry> older;        // few, and most of the time none
+  std::uint64_t outputs_lost_at = 0;  // sequence
 };
 
 struct Job {
   model::NameId name;
   JobState state = JobState::submitted;
-  model::Instant ended_at = 0;         // when ended()
+  model::Instant ended_at = 0;  // when ended()
   std::int32_t live_tasks = 0;
-  std::int32_t held_slots = 0;         // of ended tasks, on live executors
+  std::int32_t held_slots = 0;                     // of ended tasks, on live executors
   std::uint64_t slots_returned_in = no_time_slot;  // instant of its last task_end that freed a slot
-  std::unique_ptr<JobBody> body;       // null after its end
+  std::unique_ptr<JobBody> body;                   // null after its end
 
   [[nodiscard]] bool ended() const {
     return state == JobState::succeeded || state == JobState::failed ||

@@ -24,17 +24,17 @@ struct HeldSlot {
 
 // What every task event reads comes first.
 struct Executor {
-  Index profile = no_index;         // no_index = unbound: serves every profile (A4)
-  bool live = true;                 // no executor_lost yet
-  bool held = false;                // takes no launches, free counts 0, still live
-  bool decommissioned = false;      // as held, and no part of what A5 counts
-  bool outputs_gone = false;        // lost in a way that takes its regular outputs along
-  mutable bool stale = false;       // its cached free counts are out of date
+  Index profile = no_index;     // no_index = unbound: serves every profile (A4)
+  bool live = true;             // no executor_lost yet
+  bool held = false;            // takes no launches, free counts 0, still live
+  bool decommissioned = false;  // as held, and no part of what A5 counts
+  bool outputs_gone = false;    // lost in a way that takes its regular outputs along
+  mutable bool stale = false;   // its cached free counts are out of date
   std::int32_t live_tasks = 0;
-  std::int32_t busy_slots = 0;      // running tasks and held slots
+  std::int32_t busy_slots = 0;  // running tasks and held slots
   std::int32_t reserved_slots = 0;
-  std::uint32_t epoch = 0;          // goes up whenever outputs here are struck off, and at its loss
-  std::uint32_t fenced_epoch = 0;   // epochs before this one are over for certain (X9)
+  std::uint32_t epoch = 0;         // goes up whenever outputs here are struck off, and at its loss
+  std::uint32_t fenced_epoch = 0;  // epochs before this one are over for certain (X9)
   model::NameId name;
   model::NameId host;
   std::vector<HeldSlot> held_slots;
@@ -63,6 +63,11 @@ class SlotBook {
   [[nodiscard]] Index find_profile(model::NameId name) const;
   [[nodiscard]] Executor& executor(Index index) { return executors_[index]; }
   [[nodiscard]] const Executor& executor(Index index) const { return executors_[index]; }
+  // Its rows will be read soon.
+  void prefetch(Index index) const {
+    __builtin_prefetch(&executors_[index]);
+    __builtin_prefetch(amounts_.data() + index * width_);
+  }
   [[nodiscard]] std::size_t executors() const { return executors_.size(); }
   [[nodiscard]] std::size_t profiles() const { return profile_names_.size(); }
   [[nodiscard]] model::NameId profile_name(Index profile) const { return profile_names_[profile]; }
@@ -97,19 +102,19 @@ class SlotBook {
   void refresh(Index executor) const;
   [[nodiscard]] std::int64_t slots_in(Index executor, Index profile, bool idle) const;
 
-  std::size_t width_ = 0;                        // resources that a profile names
+  std::size_t width_ = 0;  // resources that a profile names
   std::vector<model::NameId> resource_names_;
   std::vector<model::NameId> profile_names_;
-  std::vector<std::int64_t> task_amounts_;       // [profile * width_ + resource]
+  std::vector<std::int64_t> task_amounts_;  // [profile * width_ + resource]
   std::vector<Executor> executors_;
   struct Amounts {
     std::int64_t used = 0;
     std::int64_t reserved = 0;
     std::int64_t capacity = 0;
   };
-  std::vector<Amounts> amounts_;                 // [executor * width_ + resource]
-  std::vector<std::int64_t> reserved_slots_;     // by profile
-  std::vector<Index> executor_of_name_;          // by NameId
+  std::vector<Amounts> amounts_;              // [executor * width_ + resource]
+  std::vector<std::int64_t> reserved_slots_;  // by profile
+  std::vector<Index> executor_of_name_;       // by NameId
   // Answers kept until an executor changes.
   mutable std::vector<std::int64_t> cached_free_;    // [executor * profiles + profile]
   mutable std::vector<std::int64_t> free_;           // by profile

@@ -65,7 +65,7 @@ void Track::resolve_job(model::NameId name) {
     return;
   }
   seen_.job_index = index;
-  target_.job = &jobs_[index];
+  seen_.job = target_.job = &jobs_[index];
 }
 
 void Track::resolve_stage(model::NameId job, model::NameId stage) {
@@ -86,9 +86,9 @@ void Track::resolve_stage(model::NameId job, model::NameId stage) {
     last_job_ = seen_.job_index;
     last_stage_ = found;
   }
-  target_.stage = &body.stages[last_stage_];
+  seen_.stage = target_.stage = &body.stages[last_stage_];
   if (target_.stage->group != no_index) {
-    target_.group = &body.groups[target_.stage->group];
+    seen_.group = target_.group = &body.groups[target_.stage->group];
   }
 }
 
@@ -99,12 +99,16 @@ void Track::resolve_executor(model::NameId name) {
     return;
   }
   seen_.executor_index = index;
-  target_.executor = &slots_.executor(index);
+  seen_.executor = target_.executor = &slots_.executor(index);
 }
 
+// The executor comes first: its rows travel to the cache while the stage is looked up.
 void Track::resolve_task(const model::TaskRef& task) {
-  resolve_stage(task.job, task.stage);
   resolve_executor(task.executor);
+  if (target_.executor != nullptr) {
+    slots_.prefetch(seen_.executor_index);
+  }
+  resolve_stage(task.job, task.stage);
   if (target_.stage == nullptr) {
     return;
   }
@@ -113,7 +117,7 @@ void Track::resolve_task(const model::TaskRef& task) {
     seen_.known = false;
     return;
   }
-  target_.partition = &target_.stage->partitions[partition];
+  seen_.partition = target_.partition = &target_.stage->partitions[partition];
 }
 
 void Track::resolve_live(const model::TaskRef& task) {
@@ -238,11 +242,6 @@ const Seen& Track::resolve(const model::Event& event) {
         },
         event.body);
   }
-  seen_.job = target_.job;
-  seen_.stage = target_.stage;
-  seen_.group = target_.group;
-  seen_.executor = target_.executor;
-  seen_.partition = target_.partition;
   return seen_;
 }
 

@@ -3,7 +3,7 @@
 // time of a stretch of events with equal t is an instant; `instant()` numbers them.
 //
 // Cost: O(1) per task event and no allocation, except for a try that starts while an older one of
-// its partition runs. Memory follows live jobs: a partition costs 28 bytes from the submission of
+// its partition runs. Memory follows live jobs: a partition costs 24 bytes from the submission of
 // its stage to the end of its job, a job 56 for ever.
 #pragma once
 
@@ -33,9 +33,7 @@ class Track {
 
   // Moves the clock; true when an instant with something to judge is over: then monitors are
   // asked and close_instant() follows before the event is resolved.
-  [[nodiscard]] bool opens_new_instant(model::Instant t) {
-    return t != now_ && something_changed_;
-  }
+  [[nodiscard]] bool opens_new_instant(model::Instant t) { return t != now_ && something_changed_; }
   void close_instant();
   void set_time(model::Instant t);
   const Seen& resolve(const model::Event& event);
@@ -144,8 +142,8 @@ class Track {
   Rules rules_;
   SlotBook slots_;
   std::vector<Job> jobs_;
-  std::vector<Index> job_of_name_;      // by NameId
-  std::vector<Index> latest_of_name_;   // by NameId of the first submission: its latest #n
+  std::vector<Index> job_of_name_;     // by NameId
+  std::vector<Index> latest_of_name_;  // by NameId of the first submission: its latest #n
   std::vector<std::int64_t> owed_;
   std::int64_t owed_total_ = 0;
   std::int64_t live_jobs_ = 0, live_tasks_ = 0, launches_ = 0, ordered_kills_ = 0;
@@ -153,9 +151,9 @@ class Track {
   model::Instant now_ = 0;
   std::uint64_t instant_ = 0;
   std::uint64_t sequence_ = 0;
-  std::uint64_t outputs_gone_at_ = 0;   // sequence of the last loss that took outputs along
+  std::uint64_t outputs_gone_at_ = 0;  // sequence of the last loss that took outputs along
   bool something_changed_ = false;
-  bool fetch_failed_ = false;           // in this instant
+  bool fetch_failed_ = false;  // in this instant
   std::vector<GroupRef> touched_groups_;
   std::vector<Index> started_jobs_, ended_jobs_, lost_executors_;
   // Of the outputs_lost lines of this instant: where, and the epoch that began there.

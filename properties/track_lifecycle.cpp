@@ -264,8 +264,7 @@ void Track::apply_one(const model::GroupFormed& event) {
     group.members.push_back(find_stage(body, name));
   }
   std::sort(group.members.begin(), group.members.end());
-  group.members.erase(std::unique(group.members.begin(), group.members.end()),
-                      group.members.end());
+  group.members.erase(std::unique(group.members.begin(), group.members.end()), group.members.end());
   group.demand.assign(slots_.profiles(), 0);
   group.owed.assign(slots_.profiles(), 0);
   for (const Index member : group.members) {
@@ -371,7 +370,7 @@ void Track::adopt_stage(const model::StageSubmitted& event) {
       stage.profile = edge.profile == no_index ? stage.profile : edge.profile;
     }
   }
-  target_.stage = &stage;
+  seen_.stage = target_.stage = &stage;
   seen_.known = true;
 }
 

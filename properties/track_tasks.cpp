@@ -10,8 +10,7 @@ namespace {
 
 // A kill that the scheduler ordered, as opposed to one that came from outside.
 bool ordered_kill(const model::TaskEnd& event) {
-  return event.status == model::TaskStatus::killed &&
-         event.reason != model::TaskReason::external;
+  return event.status == model::TaskStatus::killed && event.reason != model::TaskReason::external;
 }
 
 }  // namespace
@@ -25,8 +24,8 @@ void Track::apply_one(const model::TaskStart& event) {
   partition.last = {.attempt = event.task.attempt,
                     .try_number = event.task.try_number,
                     .executor = seen_.executor_index,
-                    .epoch = target_.executor->epoch,
-                    .speculative = event.speculative};
+                    .epoch = target_.executor->epoch & 0x7fff'ffffU,
+                    .speculative = event.speculative ? 1U : 0U};
   partition.live = true;
   ++launches_;
   ++live_tasks_;
@@ -42,8 +41,8 @@ void Track::apply_one(const model::TaskStart& event) {
   }
   ++group->started;
   ++group->running;
-  group->all_ran = group->all_ran || (group->running >= group->tasks &&
-                                      group->submitted == group->members.size());
+  group->all_ran = group->all_ran ||
+                   (group->running >= group->tasks && group->submitted == group->members.size());
   const Index profile = target_.stage->profile;
   if (profile != no_index && group->owed[profile] > 0) {
     --group->owed[profile];

@@ -223,7 +223,7 @@ std::string named_rows(const Comparison& comparison, const std::vector<PairedReq
     const Px y = top + row_height * static_cast<Px>(i);
     const Px x = axis.at(pair);
     const std::string numbers =
-        fmt::format("{} -> {}  ({})", duration_text(pair.base_ns), duration_text(pair.other_ns),
+        fmt::format("{} \u2192 {}  ({})", duration_text(pair.base_ns), duration_text(pair.other_ns),
                     change_text(pair.base_ns, pair.other_ns));
     svg.text({2'300, y + 150}, shortened(pair.request, 30), "row", Anchor::end);
     svg.rect({std::min(x, axis.middle()), y + 40,
@@ -258,7 +258,7 @@ std::string thin_bars(const Comparison& comparison, const std::vector<PairedRequ
     svg.rect({left, std::min(y, axis.middle()), std::max<Px>(right - left - 2, 5),
               std::max<Px>(std::abs(y - axis.middle()), 5)},
              change_style(pair, comparison.min_effect_ppm),
-             fmt::format("{}: {} -> {} ({})", pair.request, duration_text(pair.base_ns),
+             fmt::format("{}: {} \u2192 {} ({})", pair.request, duration_text(pair.base_ns),
                          duration_text(pair.other_ns), change_text(pair.base_ns, pair.other_ns)));
   }
   svg.text({plot.x + plot.width / 2, plot.bottom() + 350},

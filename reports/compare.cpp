@@ -90,7 +90,51 @@ Configuration gather(ConfigurationRuns&& given, const std::vector<Input>& inputs
   return result;
 }
 
+void add_tables(std::vector<DistTable>& tables, const std::vector<RequestDists>& dists,
+                const std::string& over, bool change) {
+  const std::pair<std::string_view, Dist RequestDists::*> kinds[] = {
+      {"latency", &RequestDists::latency},
+      {"queued", &RequestDists::queued},
+      {"first row", &RequestDists::first_row}};
+  for (const auto& [name, member] : kinds) {
+    DistTable table;
+    table.title = fmt::format("{}, {}", name, over);
+    table.change = change;
+    std::int64_t n = 0;
+    for (const RequestDists& each : dists) {
+      table.rows.push_back(each.*member);
+      n += table.rows.back().n;
+    }
+    if (n > 0) {
+      tables.push_back(std::move(table));
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<DistTable> dist_tables(const Comparison& comparison) {
+  std::vector<DistTable> tables;
+  if (comparison.configurations.size() == 2) {
+    const Paired& paired = comparison.paired.front();
+    add_tables(tables, {paired.base, paired.other},
+               fmt::format("{} that succeed{} in both",
+                           plural(std::ssize(paired.requests), "request"),
+                           paired.requests.size() == 1 ? "s" : ""),
+               true);
+    if (paired.same_set) {
+      return tables;
+    }
+  }
+  std::vector<RequestDists> dists;
+  for (const Configuration& configuration : comparison.configurations) {
+    dists.push_back({.latency = configuration.latency,
+                     .queued = configuration.queued,
+                     .first_row = configuration.first_row.value_or(Dist{})});
+  }
+  add_tables(tables, dists, "all that succeed under each", false);
+  return tables;
+}
 
 std::string Finding::text() const {
   std::string all = headline;

@@ -85,6 +85,18 @@ struct Comparison {
 // The finding in words, computed from the numbers alone; swapping baseline and other swaps it.
 [[nodiscard]] Finding find(const Comparison& comparison, const std::vector<Input>& inputs);
 
+// Distributions to show beside each other, one per configuration, over sets that may be compared.
+struct DistTable {
+  std::string title;       // "latency, 12 requests that succeed in both"
+  std::vector<Dist> rows;  // by configuration
+  bool change = false;     // two rows over the same requests: their change says something
+};
+
+// Latency, queued and first row: with two configurations over the requests that succeed in both;
+// if that leaves some out, or with more configurations, over all that succeeded under each.
+// Distributions of nothing are left out.
+[[nodiscard]] std::vector<DistTable> dist_tables(const Comparison& comparison);
+
 // What every number of a report means, in the order of the report.
 struct Definition {
   std::string_view term;

@@ -229,8 +229,9 @@ model::Result<FailRule> parse_fail_rule(std::string_view text) {
   return rule;
 }
 
-FailResult judge(const FailRule& rule, const std::vector<Configuration>& configurations) {
-  RH_CHECK(!configurations.empty());
+FailResult judge(const FailRule& rule, const std::vector<Configuration>& configurations,
+                 const std::vector<Paired>& paired) {
+  RH_CHECK(paired.size() + 1 == configurations.size());
   FailResult result;
   result.rule = rule.text;
   std::vector<std::string> seen;

@@ -35,6 +35,16 @@ std::string change_cell(Wide before, Wide after, std::int64_t min_effect_ppm) {
   return fmt::format("<td class=\"{}\">{}</td>", style, text);
 }
 
+// Escaped, with an arrow that a line cannot break in two.
+std::string prose(std::string_view text) {
+  std::string result = escaped(text);
+  constexpr std::string_view ascii = " -&gt; ";
+  for (std::size_t at = result.find(ascii); at != std::string::npos; at = result.find(ascii, at)) {
+    result.replace(at, ascii.size(), "\u00a0\u2192 ");
+  }
+  return result;
+}
+
 // The unit stands in the head of the table.
 std::string slot_seconds_text(Wide slot_ns) {
   const std::string text = slot_time_text(slot_ns, true);
@@ -69,8 +79,8 @@ class Page {
  private:
   void add(std::string_view text) { out_ += text; }
   void paragraph(std::string_view text, std::string_view style = {}) {
-    out_ += style.empty() ? fmt::format("<p>{}</p>\n", escaped(text))
-                          : fmt::format("<p class=\"{}\">{}</p>\n", style, escaped(text));
+    out_ += style.empty() ? fmt::format("<p>{}</p>\n", prose(text))
+                          : fmt::format("<p class=\"{}\">{}</p>\n", style, prose(text));
   }
   void heading(std::string_view text) { out_ += fmt::format("<h2>{}</h2>\n", escaped(text)); }
   void figure(const Chart& chart, std::string_view caption) {
@@ -90,12 +100,7 @@ class Page {
   void head();
   void finding();
   void key_numbers();
-  void table_head(std::string_view corner, bool change);
-  void duration_row(std::string_view name, const std::vector<std::optional<std::int64_t>>& values,
-                    bool change);
-  void dist_rows(std::string_view name, const std::vector<const Dist*>& dists, bool change);
-  void dist_table(std::string_view corner, const std::vector<RequestDists>& dists, bool change,
-                  bool makespan);
+  void dist_table(const DistTable& dists);
   void count_table();
   void latency();
   void changes();
@@ -136,7 +141,7 @@ void Page::head() {
 
 void Page::finding() {
   const Finding& found = comparison_.finding;
-  out_ += fmt::format("<h1>{}</h1>\n<div class=\"details\">\n", escaped(found.headline));
+  out_ += fmt::format("<h1>{}</h1>\n<div class=\"details\">\n", prose(found.headline));
   for (const std::string& detail : found.details) {
     paragraph(detail);
   }
@@ -159,80 +164,50 @@ void Page::finding() {
   }
 }
 
-void Page::table_head(std::string_view corner, bool change) {
-  out_ += fmt::format("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">{}</th>",
-                      escaped(corner));
-  for (const Configuration& configuration : comparison_.configurations) {
-    out_ += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", escaped(configuration.name));
-  }
-  add(change ? "<th scope=\"col\" class=\"n\">change</th></tr></thead>\n<tbody>\n"
-             : "</tr></thead>\n<tbody>\n");
-}
-
-void Page::duration_row(std::string_view name,
-                        const std::vector<std::optional<std::int64_t>>& values, bool change) {
-  out_ += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(name));
-  for (const auto& value : values) {
-    out_ += fmt::format("<td class=\"n\">{}</td>", value ? duration_text(*value) : "-");
-  }
-  if (change) {
-    out_ += values[0] && values[1]
-                ? change_cell(*values[0], *values[1], comparison_.min_effect_ppm)
-                : "<td class=\"n\">-</td>";
-  }
-  add("</tr>\n");
-}
-
-void Page::dist_rows(std::string_view name, const std::vector<const Dist*>& dists, bool change) {
-  if (std::ranges::all_of(dists, [](const Dist* dist) { return dist->n == 0; })) {
-    return;
-  }
-  std::string counts;
-  for (const Dist* dist : dists) {
-    counts += fmt::format("<td class=\"n\">n = {}{}</td>", count_text(dist->n, true),
-                          dist->censored > 0 ? fmt::format(", {} cut off", dist->censored) : "");
-  }
-  out_ += fmt::format("<tr class=\"part\"><th scope=\"row\">{}</th>{}{}</tr>\n", escaped(name),
-                      counts, change ? "<td></td>" : "");
-  const std::pair<std::string_view, std::optional<model::Duration> Dist::*> stats[] = {
+void Page::dist_table(const DistTable& dists) {
+  constexpr std::pair<std::string_view, std::optional<model::Duration> Dist::*> stats[] = {
       {"p50", &Dist::p50_ns}, {"p90", &Dist::p90_ns},   {"p95", &Dist::p95_ns},
       {"p99", &Dist::p99_ns}, {"mean", &Dist::mean_ns}, {"max", &Dist::max_ns}};
+  out_ += fmt::format(
+      "<div class=\"wide\"><table>\n<caption>{}</caption>\n<thead><tr><th scope=\"col\"></th>"
+      "<th scope=\"col\" class=\"n\">n</th>",
+      escaped(dists.title));
   for (const auto& [label, member] : stats) {
-    std::vector<std::optional<std::int64_t>> values;
-    for (const Dist* dist : dists) {
-      values.push_back(dist->*member);
-    }
-    duration_row(label, values, change);
+    out_ += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", label);
   }
-}
-
-void Page::dist_table(std::string_view corner, const std::vector<RequestDists>& dists,
-                      bool change, bool makespan) {
-  table_head(corner, change);
-  const std::pair<std::string_view, Dist RequestDists::*> kinds[] = {
-      {"Latency", &RequestDists::latency},
-      {"Queued before the first task", &RequestDists::queued},
-      {"First row at the client", &RequestDists::first_row}};
-  for (const auto& [name, member] : kinds) {
-    std::vector<const Dist*> columns;
-    for (const RequestDists& each : dists) {
-      columns.push_back(&(each.*member));
+  add("</tr></thead>\n<tbody>\n");
+  for (std::size_t i = 0; i < dists.rows.size(); ++i) {
+    const Dist& dist = dists.rows[i];
+    out_ += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"n\">{}{}</td>",
+        escaped(comparison_.configurations[i].name), count_text(dist.n, true),
+        dist.censored > 0 ? fmt::format(" (+{} cut off)", count_text(dist.censored, true)) : "");
+    for (const auto& [label, member] : stats) {
+      out_ += fmt::format("<td class=\"n\">{}</td>",
+                          dist.*member ? duration_text(*(dist.*member)) : "-");
     }
-    dist_rows(name, columns, change);
+    add("</tr>\n");
   }
-  if (makespan) {
-    out_ += fmt::format("<tr class=\"part\"><th scope=\"row\">All work</th></tr>\n");
-    std::vector<std::optional<std::int64_t>> values;
-    for (const Configuration& configuration : comparison_.configurations) {
-      values.emplace_back(configuration.makespan_ns);
+  if (dists.change) {
+    add("<tr><th scope=\"row\">change</th><td></td>");
+    for (const auto& [label, member] : stats) {
+      const auto base = dists.rows[0].*member;
+      const auto other = dists.rows[1].*member;
+      out_ += base && other ? change_cell(*base, *other, comparison_.min_effect_ppm)
+                            : "<td class=\"n\">-</td>";
     }
-    duration_row("makespan", values, change);
+    add("</tr>\n");
   }
   add("</tbody></table></div>\n");
 }
 
 void Page::count_table() {
-  table_head("Requests", false);
+  add("<div class=\"wide\"><table>\n<caption>outcomes, cluster, gangs</caption>\n<thead><tr><th "
+      "scope=\"col\"></th>");
+  for (const Configuration& configuration : comparison_.configurations) {
+    out_ += fmt::format("<th scope=\"col\" class=\"n\">{}</th>", escaped(configuration.name));
+  }
+  add("</tr></thead>\n<tbody>\n");
   const auto row = [&](std::string_view name, auto text) {
     out_ += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(name));
     for (const Configuration& configuration : comparison_.configurations) {
@@ -240,52 +215,34 @@ void Page::count_table() {
     }
     add("</tr>\n");
   };
-  row("all", [](const Configuration& c) { return count_text(std::ssize(c.requests), true); });
+  row("requests", [](const Configuration& c) { return count_text(std::ssize(c.requests), true); });
   row("succeeded", [](const Configuration& c) { return count_text(c.latency.n, true); });
   row("rejected", [](const Configuration& c) { return count_text(c.rejected, true); });
   row("failed", [](const Configuration& c) { return count_text(c.failed, true); });
   row("cancelled", [](const Configuration& c) { return count_text(c.cancelled, true); });
   row("unfinished", [](const Configuration& c) { return count_text(c.unfinished, true); });
-  out_ += "<tr class=\"part\"><th scope=\"row\">Cluster</th></tr>\n";
-  row("executors", [](const Configuration& c) { return escaped(c.cluster); });
+  row("makespan", [](const Configuration& c) { return duration_text(c.makespan_ns); });
+  row("cluster", [](const Configuration& c) { return escaped(c.cluster); });
   row("slots, at most", [](const Configuration& c) { return count_text(c.slots_max, true); });
   row("utilization", [](const Configuration& c) {
     return share_text(c.totals.use(SlotUse::busy), c.totals.slot_time);
   });
-  out_ += "<tr class=\"part\"><th scope=\"row\">Gangs</th></tr>\n";
   row("work in groups",
       [](const Configuration& c) { return share_text(c.work_in_groups, c.work); });
-  row("admitted", [](const Configuration& c) { return count_text(c.gangs.admitted, true); });
-  row("of them after waiting for slots",
+  row("gangs admitted", [](const Configuration& c) { return count_text(c.gangs.admitted, true); });
+  row("gangs that waited for slots",
       [](const Configuration& c) { return count_text(c.gangs.waited, true); });
-  row("longest wait",
+  row("longest wait of a gang",
       [](const Configuration& c) { return duration_text(c.gangs.wait_ns_max); });
   add("</tbody></table></div>\n");
 }
 
-// Changes stand only beside numbers over the same requests.
 void Page::key_numbers() {
   heading("Key numbers");
-  add("<div class=\"columns\">\n<div>\n");
-  const bool pair = comparison_.configurations.size() == 2;
-  const bool same_set = pair && comparison_.paired[0].same_set;
-  if (pair && !comparison_.paired[0].requests.empty()) {
-    const Paired& paired = comparison_.paired[0];
-    dist_table(same_set ? "Requests that succeeded" : "Requests that succeeded in both",
-               {paired.base, paired.other}, true, same_set);
+  for (const DistTable& table : dist_tables(comparison_)) {
+    dist_table(table);
   }
-  if (!same_set) {
-    std::vector<RequestDists> dists;
-    for (const Configuration& configuration : comparison_.configurations) {
-      dists.push_back({.latency = configuration.latency,
-                       .queued = configuration.queued,
-                       .first_row = configuration.first_row.value_or(Dist{})});
-    }
-    dist_table("All that succeeded under each", dists, false, true);
-  }
-  add("</div>\n<div>\n");
   count_table();
-  add("</div>\n</div>\n");
 }
 
 void Page::latency() {

@@ -42,6 +42,8 @@ p, ul { margin: 0.4rem 0; }
 .alarm { border-left: 4px solid var(--bad); padding: 0.4rem 0.8rem; background: var(--faint);
          margin: 0.8rem 0; }
 .wide { overflow-x: auto; }
+caption { text-align: left; font-weight: 600; padding: 0.9rem 0 0.1rem; font-size: 0.95rem; }
+caption::first-letter { text-transform: uppercase; }
 table { border-collapse: collapse; font-size: 0.9rem; margin: 0.6rem 0;
         font-variant-numeric: tabular-nums; }
 th, td { padding: 0.22rem 0.9rem 0.22rem 0; text-align: left; vertical-align: baseline;
@@ -50,11 +52,8 @@ th { font-weight: 600; color: var(--soft); }
 thead th { border-bottom: 1.5px solid var(--soft); }
 td.n, th.n { text-align: right; padding-left: 0.9rem; padding-right: 0; white-space: nowrap; }
 tr.sum td, tr.sum th { border-top: 1.5px solid var(--soft); font-weight: 600; color: var(--ink); }
-tr.part th { padding-top: 0.9rem; color: var(--ink); }
 .good { color: var(--good); }
 .bad { color: var(--bad); }
-.columns { display: flex; flex-wrap: wrap; gap: 0 4rem; align-items: flex-start; }
-.columns > div { min-width: 0; max-width: 100%; }
 figure { margin: 0.8rem 0 1.2rem; }
 figcaption { margin-top: 0.2rem; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
@@ -108,7 +107,7 @@ dd { margin: 0; }
   body { padding: 0; max-width: none; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   h2, h3 { break-after: avoid; }
-  figure, tr, dt, dd, .alarm { break-inside: avoid; }
+  figure, table, tr, dt, dd, .alarm { break-inside: avoid; }
   .wide { overflow: visible; }
 }
 )css";

@@ -104,7 +104,7 @@ Paired pair_requests(std::string name, std::span<const RequestMetrics> base,
   Wide other_sum = 0;
   for (const RequestMetrics& request : base) {
     const auto found = succeeded.find(request.name);
-    base_succeeded += request.latency_ns() ? 1 : 0;
+    base_succeeded += request.latency_ns() ? 1U : 0U;
     if (!request.latency_ns() || found == succeeded.end()) {
       continue;
     }

@@ -111,104 +111,52 @@ void write_violations(Text& text, const std::vector<model::Violation>& violation
 // ---- compare ----
 
 
-TextTable configuration_table(const std::vector<Configuration>& all, std::string head,
-                              bool change) {
-  std::vector<Align> align(all.size() + (change ? 2 : 1), Align::right);
+TextTable configuration_table(const std::vector<Configuration>& all, std::string head) {
+  std::vector<Align> align(all.size() + 1, Align::right);
   align[0] = Align::left;
   TextTable table(std::move(align));
   std::vector<std::string> cells = {std::move(head)};
   for (const Configuration& configuration : all) {
     cells.push_back(shortened(configuration.name, 28));
   }
-  if (change) {
-    cells.emplace_back("change");
-  }
   table.row(std::move(cells));
   return table;
 }
 
-// `change` is asked for only where both values are over the same requests.
-void duration_row(TextTable& table, std::string name,
-                  const std::vector<std::optional<model::Duration>>& values, bool change) {
-  std::vector<std::string> cells = {std::move(name)};
-  for (const auto& value : values) {
-    cells.push_back(value ? duration_text(*value) : "-");
-  }
-  if (change) {
-    cells.push_back(values[0] && values[1] ? change_text(*values[0], *values[1]) : "-");
-  }
-  table.row(std::move(cells));
-}
-
-void dist_rows(TextTable& table, std::string_view name, const std::vector<const Dist*>& dists,
-               bool change) {
-  if (std::ranges::all_of(dists, [](const Dist* dist) { return dist->n == 0; })) {
-    return;
-  }
-  const std::pair<std::string_view, std::optional<model::Duration> Dist::*> stats[] = {
-      {"p50", &Dist::p50_ns}, {"p90", &Dist::p90_ns},   {"p95", &Dist::p95_ns},
-      {"p99", &Dist::p99_ns}, {"mean", &Dist::mean_ns}, {"max", &Dist::max_ns}};
-  for (const auto& [label, member] : stats) {
-    std::vector<std::optional<model::Duration>> values;
-    for (const Dist* dist : dists) {
-      values.push_back(dist->*member);
+void write_dist_table(Text& text, const Comparison& comparison, const DistTable& dists) {
+  constexpr std::optional<model::Duration> Dist::*stats[] = {
+      &Dist::p50_ns, &Dist::p90_ns, &Dist::p95_ns, &Dist::p99_ns, &Dist::mean_ns, &Dist::max_ns};
+  std::vector<Align> align(9, Align::right);
+  align[0] = Align::left;
+  align[8] = Align::left;
+  TextTable table(std::move(align));
+  table.row({dists.title, "n", "p50", "p90", "p95", "p99", "mean", "max"});
+  for (std::size_t i = 0; i < dists.rows.size(); ++i) {
+    const Dist& dist = dists.rows[i];
+    std::vector<std::string> cells = {comparison.configurations[i].name, text.count(dist.n)};
+    for (const auto member : stats) {
+      cells.push_back(dist.*member ? duration_text(*(dist.*member)) : "-");
     }
-    duration_row(table, fmt::format("{} {}", name, label), values, change);
-  }
-}
-
-void all_dists(TextTable& table, const std::vector<RequestDists>& dists, bool change) {
-  const std::pair<std::string_view, Dist RequestDists::*> kinds[] = {
-      {"latency", &RequestDists::latency},
-      {"queued", &RequestDists::queued},
-      {"first row", &RequestDists::first_row}};
-  for (const auto& [name, member] : kinds) {
-    std::vector<const Dist*> columns;
-    for (const RequestDists& each : dists) {
-      columns.push_back(&(each.*member));
+    if (dist.censored > 0) {
+      cells.push_back(fmt::format("{} cut off", text.count(dist.censored)));
     }
-    dist_rows(table, name, columns, change);
+    table.row(std::move(cells));
   }
-}
-
-// With two configurations first the requests that succeed in both, with the change; then, if that
-// leaves some out, all that succeeded under each, without.
-void write_latency_table(Text& text, const Comparison& comparison) {
-  const std::vector<Configuration>& all = comparison.configurations;
-  const bool pair = all.size() == 2;
-  const bool same_set = pair && comparison.paired[0].same_set;
-  if (pair && !comparison.paired[0].requests.empty()) {
-    const Paired& paired = comparison.paired[0];
-    TextTable table = configuration_table(
-        all,
-        fmt::format("{} in both", plural(std::ssize(paired.requests), "request")), true);
-    all_dists(table, {paired.base, paired.other}, true);
-    if (same_set) {
-      duration_row(table, "makespan", {all[0].makespan_ns, all[1].makespan_ns}, true);
+  if (dists.change) {
+    std::vector<std::string> cells = {"change", ""};
+    for (const auto member : stats) {
+      const auto base = dists.rows[0].*member;
+      const auto other = dists.rows[1].*member;
+      cells.push_back(base && other ? change_text(*base, *other) : "-");
     }
-    text.line("");
-    text.table(table);
+    table.row(std::move(cells));
   }
-  if (same_set) {
-    return;
-  }
-  TextTable table = configuration_table(all, "all that succeeded under each", false);
-  std::vector<RequestDists> dists;
-  std::vector<std::optional<model::Duration>> makespans;
-  for (const Configuration& configuration : all) {
-    dists.push_back({.latency = configuration.latency,
-                     .queued = configuration.queued,
-                     .first_row = configuration.first_row.value_or(Dist{})});
-    makespans.emplace_back(configuration.makespan_ns);
-  }
-  all_dists(table, dists, false);
-  duration_row(table, "makespan", makespans, false);
   text.line("");
   text.table(table);
 }
 
 void write_outcome_table(Text& text, const std::vector<Configuration>& all) {
-  TextTable table = configuration_table(all, "requests", false);
+  TextTable table = configuration_table(all, "requests");
   const auto row = [&](std::string name, auto value) {
     std::vector<std::string> cells = {std::move(name)};
     for (const Configuration& configuration : all) {
@@ -221,6 +169,11 @@ void write_outcome_table(Text& text, const std::vector<Configuration>& all) {
   row("failed", [](const Configuration& c) { return c.failed; });
   row("cancelled", [](const Configuration& c) { return c.cancelled; });
   row("unfinished", [](const Configuration& c) { return c.unfinished; });
+  std::vector<std::string> makespans = {"makespan"};
+  for (const Configuration& configuration : all) {
+    makespans.push_back(duration_text(configuration.makespan_ns));
+  }
+  table.row(std::move(makespans));
   text.line("");
   text.table(table);
 }
@@ -336,7 +289,9 @@ void write(Text& text, const CompareDocument& document) {
     text.wrap(fmt::format("{} {} ({})", result.tripped ? "TRIPPED" : "passed", result.rule,
                           result.detail));
   }
-  write_latency_table(text, comparison);
+  for (const DistTable& table : dist_tables(comparison)) {
+    write_dist_table(text, comparison, table);
+  }
   write_outcome_table(text, all);
   write_slot_table(text, all);
   write_marking(text, document.envelope);

@@ -161,7 +161,7 @@ struct Pass {
   std::uint32_t cursor = 0;         // positions below it are dealt with
   std::int64_t examined = 0;        // gangs tried, A20
   bool head_found = false;
-  bool overtaking = true;           // units behind the head may use what it needs
+  bool overtaking = true;           // no head, or units behind it may use what it needs
   std::vector<std::int32_t> head_demand;
   std::vector<Placed> placed;
 };
@@ -220,8 +220,10 @@ void become_head(Pass& pass, StageId leader) {
 }
 
 bool profile_open(const Pass& pass, ProfileId profile) {
-  const bool withheld = !pass.overtaking && pass.head_demand[profile.index()] > 0;
-  return !withheld && pass.s.m.slots.most_free(profile).valid();
+  if (pass.overtaking) {
+    return true;  // free slots decide
+  }
+  return pass.head_demand[profile.index()] == 0 && pass.s.m.slots.most_free(profile).valid();
 }
 
 // Behind a head that nobody may overtake, a gang may still use profiles the head does not demand.

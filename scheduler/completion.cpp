@@ -26,7 +26,7 @@ bool insert_sorted(std::vector<std::int32_t>& list, std::int32_t value) {
 
 // C8 for a singleton: a partition commits once, at the task end that counts.
 void commit_output(Step& s, StageId stage, const RunRow& run) {
-  if (spec_of(s.m, stage).commits == model::Commits::none) {
+  if (!s.m.stages[stage].commits) {
     return;
   }
   if (insert_sorted(cold_of(s.m, stage).committed, run.partition)) {
@@ -83,7 +83,7 @@ void member_succeeded(Step& s, const RunRow& run) {
   ++m.counters.deferred;
   GangRow& group = m.gangs.edit(gang);
   --group.unfinished;
-  if (spec_of(m, stage).commits != model::Commits::none) {
+  if (row.commits) {
     if (m.config.output_commit == model::OutputCommit::immediate) {
       commit_output(s, stage, run);
     } else if (!std::ranges::binary_search(cold_of(m, stage).committed, run.partition)) {
@@ -147,8 +147,10 @@ void regular_succeeded(Step& s, const RunRow& run) {
 // A success of a regular task counts if its executor's epoch is still good and its partition is
 // not done; checked before anything is ticked off (X9).
 bool counts(const Machine& m, const RunRow& run) {
+  // Only with a second attempt can a partition be done while a try of it still runs.
   return m.executors[run.executor].epoch == run.epoch &&
-         output_executor(m, run.stage, run.partition) == none_u32;
+         (m.stages[run.stage].attempt == 0 ||
+          output_executor(m, run.stage, run.partition) == none_u32);
 }
 
 }  // namespace

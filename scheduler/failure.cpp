@@ -439,15 +439,13 @@ std::vector<GangId> groups_hit(const Machine& m, ExecutorId executor,
       add(gang);
     }
   }
-  if (executor.index() < m.outputs_on.size()) {
-    std::vector<StageId> stages = m.outputs_on[executor.index()];
-    std::ranges::sort(stages);
-    for (const StageId stage : stages) {
-      const GangId gang = m.stages[stage].used ? m.stages[stage].gang : GangId{};
-      if (gang.valid() && m.gangs[gang].phase == GangPhase::running &&
-          finished_output_needed(m, gang, executor, outputs_go)) {
-        add(gang);
-      }
+  std::vector<StageId> stages = m.executors[executor].outputs.stages;
+  std::ranges::sort(stages);
+  for (const StageId stage : stages) {
+    const GangId gang = m.stages[stage].used ? m.stages[stage].gang : GangId{};
+    if (gang.valid() && m.gangs[gang].phase == GangPhase::running &&
+        finished_output_needed(m, gang, executor, outputs_go)) {
+      add(gang);
     }
   }
   return hit;

@@ -28,29 +28,32 @@ StageId StageTable::add_block(std::uint32_t count) {
 
 void StageTable::remove_block(StageId first, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) {
-    edit(StageId{first.value + i}) = StageRow{};
+    StageRow& row = edit(StageId{first.value + i});  // marked now, and stays so
+    row = StageRow{};
+    row.dirty.on = true;
   }
   free_[static_cast<std::size_t>(std::bit_width(std::bit_ceil(count)) - 1)].push_back(first);
 }
 
 namespace {
 
-auto stage_hasher(const std::vector<StageRow>& rows) {
-  return [&rows](std::size_t row) {
-    return rows[row].used ? rows[row].digest(row) : std::uint64_t{0};
-  };
+std::uint64_t stage_hash(const std::vector<StageRow>& rows, std::size_t row) {
+  return rows[row].used ? rows[row].digest(row) : std::uint64_t{0};
 }
 
 }  // namespace
 
 std::uint64_t StageTable::digest() {
-  return digest_.settle(stage_hasher(rows_));
+  return digest_.settle(rows_.size(), [this](std::size_t row) {
+    rows_[row].dirty.on = false;
+    return stage_hash(rows_, row);
+  });
 }
 
 std::uint64_t StageTable::full_digest() const {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    sum += stage_hasher(rows_)(i);
+    sum += stage_hash(rows_, i);
   }
   return sum;
 }
@@ -96,8 +99,7 @@ bool is_sink(const Machine& m, StageId stage) {
 }
 
 bool has_readers(const Machine& m, StageId stage) {
-  const StageRow& row = m.stages[stage];
-  return row.shared || !m.jobs[row.job].graph->regular_children.row(row.index).empty();
+  return m.stages[stage].read;
 }
 
 model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,

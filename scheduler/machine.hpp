@@ -25,8 +25,9 @@ class StageTable {
  public:
   [[nodiscard]] const StageRow& operator[](StageId id) const { return rows_[id.index()]; }
   [[nodiscard]] StageRow& edit(StageId id) {
-    digest_.touch(id.index());
-    return rows_[id.index()];
+    StageRow& row = rows_[id.index()];
+    digest_.touch(id.index(), row.dirty.on);
+    return row;
   }
   [[nodiscard]] StageId add_block(std::uint32_t count);
   void remove_block(StageId first, std::uint32_t count);
@@ -77,7 +78,6 @@ struct Machine {
   std::vector<StageId> newly_ready;    // leaders of gangs that no pass has looked at
   std::vector<StageId> queued_gangs;   // leaders of gangs that wait for inputs or slots
   std::vector<StageId> starved;        // leaders of starved units (A14)
-  std::vector<std::vector<StageId>> outputs_on;  // by executor: stages that may have outputs there
   // Live executors by name, host and rack (name ids); looked up, never iterated.
   std::unordered_map<std::uint32_t, ExecutorId> by_name;
   std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_host;

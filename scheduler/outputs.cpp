@@ -15,17 +15,11 @@ std::uint64_t output_hash(StageId stage, std::int32_t partition, std::uint32_t e
 
 // Old entries are dropped when a list has doubled since it was last looked through.
 void note_location(Machine& m, StageId stage, ExecutorId executor) {
-  if (executor.index() >= m.outputs_on.size()) {
-    m.outputs_on.resize(executor.index() + 1);
-  }
-  std::vector<StageId>& list = m.outputs_on[executor.index()];
+  std::vector<StageId>& list = m.executors.edit(executor).outputs.stages;
   if (!list.empty() && list.back() == stage) {
     return;
   }
   if (list.size() == list.capacity() && list.size() >= 64) {
-    std::ranges::sort(list);
-    const auto repeated = std::ranges::unique(list);
-    list.erase(repeated.begin(), repeated.end());
     std::erase_if(list, [&m](StageId id) {
       return !m.stages[id].used || m.stages[id].cold == none_u32;
     });
@@ -67,10 +61,7 @@ namespace {
 
 // Stages that may have outputs on the executor, in queue order of their jobs.
 std::vector<StageId> stages_on(const Machine& m, ExecutorId executor) {
-  std::vector<StageId> stages;
-  if (executor.index() < m.outputs_on.size()) {
-    stages = m.outputs_on[executor.index()];
-  }
+  std::vector<StageId> stages = m.executors[executor].outputs.stages;
   std::erase_if(stages, [&m](StageId stage) {
     return !m.stages[stage].used || m.stages[stage].cold == none_u32;
   });
@@ -131,10 +122,8 @@ void strike_off(Step& s, ExecutorId executor, bool redo_running) {
       }
     }
   }
-  if (executor.index() < m.outputs_on.size()) {
-    std::erase_if(m.outputs_on[executor.index()],
-                  [&m](StageId stage) { return m.stages[stage].registered; });
-  }
+  std::erase_if(m.executors.edit(executor).outputs.stages,
+                [&m](StageId stage) { return m.stages[stage].registered; });
   for (const StageId stage : incomplete) {
     if (m.stages[stage].used) {
       set_available(s, stage, false);

@@ -31,19 +31,17 @@ Ledger::Ledger(std::vector<model::ResourceVector> tasks)
 ExecutorId Ledger::add(const model::ResourceVector& total, ProfileId bound) {
   RH_CHECK(total.size() == resources_);
   RH_CHECK(!bound.valid() || bound.index() < tasks_.size(), bound.value);
-  const ExecutorId executor{bound_.size()};
-  total_.insert(total_.end(), total.begin(), total.end());
-  free_.insert(free_.end(), total.begin(), total.end());
-  bound_.push_back(bound);
-  open_.push_back(false);
-  sure_.push_back(0);
+  const ExecutorId executor{rows_.size()};
+  amounts_.insert(amounts_.end(), total.begin(), total.end());
+  amounts_.insert(amounts_.end(), total.begin(), total.end());
+  rows_.push_back({bound, 0, false, {}});
   bound_count_ += bound.valid() ? 1U : 0U;
-  digest_.touch(executor.index());
+  digest_.touch(executor.index(), rows_.back().dirty.on);
   return executor;
 }
 
 bool Ledger::serves(ExecutorId executor, ProfileId profile) const {
-  const ProfileId bound = bound_[executor.index()];
+  const ProfileId bound = rows_[executor.index()].bound;
   return !bound.valid() || bound == profile;
 }
 
@@ -65,27 +63,27 @@ void Ledger::store(std::size_t e, std::size_t profile, std::int64_t slots) {
   }
   free_total_[profile] += slots - before;
   trees_[profile].set(index, static_cast<std::int32_t>(slots));
-  if (bound_[e].valid()) {
+  if (rows_[e].bound.valid()) {
     bound_trees_[profile].set(index, static_cast<std::int32_t>(slots));
   }
 }
 
 void Ledger::recount_all(std::size_t e) {
-  const bool open = open_[e];
+  const bool open = rows_[e].open;
   for (std::size_t p = 0; p < tasks_.size(); ++p) {
     if (serves(ExecutorId{e}, ProfileId{p})) {
       store(e, p, open ? count(free_of(e), tasks_[p]) : 0);
     }
   }
-  const bool sure_counts = open && !bound_[e].valid();
-  const std::int64_t* total = total_.data() + e * resources_;
-  const auto sure = static_cast<std::int32_t>(sure_counts ? count(total, sure_task_) : 0);
-  sure_total_ += sure - sure_[e];
-  sure_[e] = sure;
+  const bool sure_counts = open && !rows_[e].bound.valid();
+  const auto sure =
+      static_cast<std::int32_t>(sure_counts ? count(total_of(e), sure_task_) : 0);
+  sure_total_ += sure - rows_[e].sure;
+  rows_[e].sure = sure;
 }
 
 void Ledger::recount(std::size_t e, std::size_t changed, std::int64_t by) {
-  if (bound_[e].valid()) {
+  if (rows_[e].bound.valid()) {
     store(e, changed, trees_[changed].get(static_cast<std::uint32_t>(e)) + by);
     return;
   }
@@ -99,36 +97,36 @@ void Ledger::recount(std::size_t e, std::size_t changed, std::int64_t by) {
 
 void Ledger::open(ExecutorId executor) {
   const std::size_t e = executor.index();
-  RH_CHECK(!open_[e], executor.value);
-  open_[e] = true;
+  RH_CHECK(!rows_[e].open, executor.value);
+  rows_[e].open = true;
   ++open_count_;
   for (std::size_t r = 0; r < resources_; ++r) {
     free_amount_[r] += free_of(e)[r];
-    open_amount_[r] += total_[e * resources_ + r];
+    open_amount_[r] += total_of(e)[r];
   }
   recount_all(e);
   for (std::size_t p = 0; p < tasks_.size(); ++p) {
     freed_[p] += serves(executor, ProfileId{p}) ? 1U : 0U;
   }
-  digest_.touch(e);
+  digest_.touch(e, rows_[e].dirty.on);
 }
 
 void Ledger::close(ExecutorId executor) {
   const std::size_t e = executor.index();
-  RH_CHECK(open_[e], executor.value);
-  open_[e] = false;
+  RH_CHECK(rows_[e].open, executor.value);
+  rows_[e].open = false;
   --open_count_;
   for (std::size_t r = 0; r < resources_; ++r) {
     free_amount_[r] -= free_of(e)[r];
-    open_amount_[r] -= total_[e * resources_ + r];
+    open_amount_[r] -= total_of(e)[r];
   }
   recount_all(e);
-  digest_.touch(e);
+  digest_.touch(e, rows_[e].dirty.on);
 }
 
 void Ledger::take(ExecutorId executor, ProfileId profile) {
   const std::size_t e = executor.index();
-  RH_CHECK(open_[e], executor.value);
+  RH_CHECK(rows_[e].open, executor.value);
   RH_CHECK(trees_[profile.index()].get(executor.value) > 0, executor.value, profile.value);
   std::int64_t* free = free_of(e);
   const model::ResourceVector& task = tasks_[profile.index()];
@@ -137,7 +135,7 @@ void Ledger::take(ExecutorId executor, ProfileId profile) {
     free_amount_[r] -= task[r];
   }
   recount(e, profile.index(), limited_[profile.index()] ? -1 : 0);
-  digest_.touch(e);
+  digest_.touch(e, rows_[e].dirty.on);
 }
 
 void Ledger::undo(ExecutorId executor, ProfileId profile) {
@@ -146,11 +144,11 @@ void Ledger::undo(ExecutorId executor, ProfileId profile) {
   const model::ResourceVector& task = tasks_[profile.index()];
   for (std::size_t r = 0; r < resources_; ++r) {
     free[r] += task[r];
-    free_amount_[r] += open_[e] ? task[r] : 0;
-    RH_CHECK(free[r] <= total_[e * resources_ + r], executor.value, profile.value);
+    free_amount_[r] += rows_[e].open ? task[r] : 0;
+    RH_CHECK(free[r] <= total_of(e)[r], executor.value, profile.value);
   }
-  digest_.touch(e);
-  if (!open_[e]) {
+  digest_.touch(e, rows_[e].dirty.on);
+  if (!rows_[e].open) {
     return;
   }
   recount(e, profile.index(), limited_[profile.index()] ? 1 : 0);
@@ -158,7 +156,7 @@ void Ledger::undo(ExecutorId executor, ProfileId profile) {
 
 void Ledger::give(ExecutorId executor, ProfileId profile) {
   undo(executor, profile);
-  if (!open_[executor.index()]) {
+  if (!rows_[executor.index()].open) {
     return;
   }
   for (std::size_t p = 0; p < tasks_.size(); ++p) {
@@ -167,7 +165,7 @@ void Ledger::give(ExecutorId executor, ProfileId profile) {
 }
 
 std::int64_t Ledger::free_slots(ExecutorId executor, ProfileId profile) const {
-  if (bound_only_ && !bound_[executor.index()].valid()) {
+  if (bound_only_ && !rows_[executor.index()].bound.valid()) {
     return 0;
   }
   return trees_[profile.index()].get(executor.value);
@@ -186,28 +184,30 @@ ExecutorId Ledger::first_free(ProfileId profile, std::uint32_t from) const {
 }
 
 std::uint64_t Ledger::row_hash(std::size_t e) const {
-  std::uint64_t hash = hash_of({e, bits(bound_[e].value), open_[e] ? 1U : 0U});
+  std::uint64_t hash = hash_of({e, bits(rows_[e].bound.value), rows_[e].open ? 1U : 0U});
   for (std::size_t r = 0; r < resources_; ++r) {
-    hash = mix(mix(hash, bits(free_of(e)[r])), bits(total_[e * resources_ + r]));
+    hash = mix(mix(hash, bits(free_of(e)[r])), bits(total_of(e)[r]));
   }
   return hash;
 }
 
 std::uint64_t Ledger::digest() {
-  return digest_.settle([this](std::size_t e) { return row_hash(e); });
+  return digest_.settle(rows_.size(), [this](std::size_t e) {
+    rows_[e].dirty.on = false;
+    return row_hash(e);
+  });
 }
 
 std::uint64_t Ledger::full_digest() const {
   std::uint64_t sum = 0;
-  for (std::size_t e = 0; e < bound_.size(); ++e) {
+  for (std::size_t e = 0; e < rows_.size(); ++e) {
     sum += row_hash(e);
   }
   return sum;
 }
 
 bool Ledger::operator==(const Ledger& other) const {
-  return tasks_ == other.tasks_ && total_ == other.total_ && free_ == other.free_ &&
-         bound_ == other.bound_ && open_ == other.open_;
+  return tasks_ == other.tasks_ && amounts_ == other.amounts_ && rows_ == other.rows_;
 }
 
 }  // namespace rehearse::scheduler

@@ -27,7 +27,7 @@ class Ledger final : public SlotView {
   // Open executors offer slots; closed ones count 0.
   void open(ExecutorId executor);
   void close(ExecutorId executor);
-  [[nodiscard]] bool is_open(ExecutorId executor) const { return open_[executor.index()]; }
+  [[nodiscard]] bool is_open(ExecutorId executor) const { return rows_[executor.index()].open; }
   [[nodiscard]] bool serves(ExecutorId executor, ProfileId profile) const;
 
   // One task's amounts; take needs a free slot there unless the executor is closed, give needs one
@@ -68,7 +68,7 @@ class Ledger final : public SlotView {
   // Counts up whenever a slot of the profile comes free or an executor that serves it opens.
   [[nodiscard]] std::uint64_t freed(ProfileId profile) const { return freed_[profile.index()]; }
   [[nodiscard]] bool any_bound() const { return bound_count_ > 0; }
-  [[nodiscard]] bool any_unbound() const { return bound_count_ < bound_.size(); }
+  [[nodiscard]] bool any_unbound() const { return bound_count_ < rows_.size(); }
   [[nodiscard]] std::int64_t open_count() const { return open_count_; }
 
   [[nodiscard]] std::uint64_t digest();
@@ -76,9 +76,21 @@ class Ledger final : public SlotView {
   bool operator==(const Ledger& other) const;
 
  private:
-  [[nodiscard]] std::int64_t* free_of(std::size_t e) { return free_.data() + e * resources_; }
+  struct Row {
+    ProfileId bound;
+    std::int32_t sure = 0;  // its share of sure_total_
+    bool open = false;
+    DirtyMark dirty;
+    bool operator==(const Row&) const = default;
+  };
+
+  // Free amounts, then totals, of one executor: resources_ values each.
+  [[nodiscard]] std::int64_t* free_of(std::size_t e) { return &amounts_[2 * e * resources_]; }
   [[nodiscard]] const std::int64_t* free_of(std::size_t e) const {
-    return free_.data() + e * resources_;
+    return &amounts_[2 * e * resources_];
+  }
+  [[nodiscard]] const std::int64_t* total_of(std::size_t e) const {
+    return free_of(e) + resources_;
   }
   // Tasks of these amounts that fit into `amounts` (resources_ values).
   [[nodiscard]] std::int64_t count(const std::int64_t* amounts,
@@ -93,11 +105,8 @@ class Ledger final : public SlotView {
   std::vector<model::ResourceVector> tasks_;  // by profile
   model::ResourceVector sure_task_;           // the greatest amount of each resource
   std::vector<bool> limited_;                 // by profile: some amount is above 0
-  std::vector<std::int64_t> total_;           // executor * resources_ + resource
-  std::vector<std::int64_t> free_;
-  std::vector<ProfileId> bound_;              // by executor
-  std::vector<bool> open_;
-  std::vector<std::int32_t> sure_;            // by executor: its share of sure_total_
+  std::vector<std::int64_t> amounts_;         // see free_of
+  std::vector<Row> rows_;                     // by executor
   std::vector<MaxTree> trees_;                // by profile
   std::vector<MaxTree> bound_trees_;          // by profile: bound executors only
   std::vector<std::int64_t> free_total_;

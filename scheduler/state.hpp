@@ -46,11 +46,14 @@ struct StageRow {
   std::uint16_t profile = 0;
   std::uint8_t failures = 0;       // consecutive failed attempts
   StagePhase phase = StagePhase::unused;
+  DirtyMark dirty;
   bool used : 1 = false;
   bool available : 1 = false;      // readers outside may start: outputs registered and all there
   bool registered : 1 = false;     // outputs count for readers (at once, or at group commit)
   bool starved : 1 = false;        // A14
   bool shared : 1 = false;         // jobs submitted later may read its outputs
+  bool read : 1 = false;           // over regular edges, by own stages or shared
+  bool commits : 1 = false;        // output events are due
   bool delay_ahead : 1 = false;    // its start_delay counts as one more missing input
   bool delay_armed : 1 = false;    // and its timer runs
   bool listed_partitions : 1 = false;  // the live attempt does not cover all partitions
@@ -94,6 +97,7 @@ struct RunRow {
   std::int16_t attempt = 0;
   std::int16_t try_number = 0;
   std::uint8_t profile = 0;
+  DirtyMark dirty;
   bool used : 1 = false;
   bool dying : 1 = false;  // killed; only the slot is still held
 
@@ -121,6 +125,7 @@ struct GangRow {
   GangPhase phase = GangPhase::inputs;
   std::uint8_t reruns = 0;                // X10: after commit
   bool used = false;
+  DirtyMark dirty;
   bool refused = false;                   // refused_at is valid
   bool announced = false;                 // group_queued (slots) was written for this wait
   bool starved = false;
@@ -151,6 +156,7 @@ struct JobRow {
   TimerId grace;                   // live A14 timer, invalid = none
   JobPhase phase = JobPhase::unused;
   bool used = false;
+  DirtyMark dirty;
   bool keeps_outputs = false;      // rows stay after the end until ForgetJob
 
   bool operator==(const JobRow& other) const {
@@ -168,6 +174,12 @@ struct JobRow {
 
 enum class ExecutorPhase : std::uint8_t { unused, live, lost };
 
+// Stages that may have outputs on an executor: an index, no part of the row's value.
+struct OutputIndex {
+  std::vector<StageId> stages;
+  bool operator==(const OutputIndex& /*other*/) const { return true; }
+};
+
 struct ExecutorRow {
   model::NameId name;
   model::NameId host;
@@ -180,7 +192,9 @@ struct ExecutorRow {
   std::uint8_t holds = 0;     // live HoldExecutor count
   bool draining = false;      // decommission: never launches again
   std::uint32_t idle_index = 0;  // in the idle ledger
+  OutputIndex outputs;
   bool used = false;
+  DirtyMark dirty;
 
   bool operator==(const ExecutorRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {

@@ -172,6 +172,8 @@ void make_rows(Machine& m, JobId job, const SubmitJob& input) {
     stage.tasks = row.spec->stages[i].tasks;
     stage.profile = static_cast<std::uint16_t>(row.spec->stages[i].profile.value);
     stage.phase = StagePhase::waiting;
+    stage.read = !graph.regular_children.row(i).empty();
+    stage.commits = row.spec->stages[i].commits != model::Commits::none;
     stage.registered = graph.group_members.row(graph.group_of[i]).size() == 1;
   }
   attach_takeovers(m, job, input);
@@ -271,7 +273,9 @@ void submit_job(Step& s, const SubmitJob& input) {
   ++m.counters.live_jobs;
   make_rows(m, input.job, input);
   for (const model::StageIndex shared : input.shared) {
-    m.stages.edit(stage_of(m, input.job, shared.value)).shared = true;
+    StageRow& stage = m.stages.edit(stage_of(m, input.job, shared.value));
+    stage.shared = true;
+    stage.read = true;
   }
   s.write(model::JobStarted{input.spec->name});
   write_groups(s, input.job);

@@ -32,28 +32,33 @@ template <class T>
   return static_cast<std::uint64_t>(value);
 }
 
-// Which rows changed since the digest was last brought up to date.
+// A row's mark for RowDigest; no part of the row's value.
+struct DirtyMark {
+  bool on = false;
+  bool operator==(const DirtyMark& /*other*/) const { return true; }
+};
+
+// Which rows changed since the digest was last brought up to date. The mark itself stands in the row
+// (its owner says where), beside what the edit touches anyway.
 class RowDigest {
  public:
-  void touch(std::size_t row) {
-    if (row >= dirty_.size()) {
-      dirty_.resize(row + 1, 0);
-      hash_.resize(row + 1, 0);
-    }
-    if (dirty_[row] == 0) {
-      dirty_[row] = 1;
+  // `marked` is the row's mark, a bit that is part of nothing else.
+  template <class Mark>
+  void touch(std::size_t row, Mark&& marked) {
+    if (!marked) {
+      marked = true;
       list_.push_back(static_cast<std::uint32_t>(row));
     }
   }
 
-  // hash_row(row) is the row's hash now, 0 for a row that is not in use.
+  // hash_row(row) is the row's hash now, 0 for a row that is not in use; it clears the mark.
   template <class HashRow>
-  [[nodiscard]] std::uint64_t settle(const HashRow& hash_row) {
+  [[nodiscard]] std::uint64_t settle(std::size_t rows, const HashRow& hash_row) {
+    hash_.resize(rows, 0);
     for (const std::uint32_t row : list_) {
       const std::uint64_t now = hash_row(row);
       sum_ += now - hash_[row];
       hash_[row] = now;
-      dirty_[row] = 0;
     }
     list_.clear();
     return sum_;
@@ -61,21 +66,21 @@ class RowDigest {
 
  private:
   std::vector<std::uint64_t> hash_;
-  std::vector<std::uint8_t> dirty_;
   std::vector<std::uint32_t> list_;
   std::uint64_t sum_ = 0;
 };
 
-// Rows recycled last-in first-out, so equal histories give equal ids. Row needs: `bool used`,
-// operator== and `std::uint64_t digest(std::uint64_t id) const`.
+// Rows recycled last-in first-out, so equal histories give equal ids. Row needs: `bool used`, a
+// `DirtyMark dirty`, operator== and `std::uint64_t digest(std::uint64_t id) const`.
 template <class RowId, class Row>
 class Table {
  public:
   [[nodiscard]] const Row& operator[](RowId id) const { return rows_[id.index()]; }
   // Read and write; marks the row for the digest.
   [[nodiscard]] Row& edit(RowId id) {
-    digest_.touch(id.index());
-    return rows_[id.index()];
+    Row& row = rows_[id.index()];
+    digest_.touch(id.index(), row.dirty.on);
+    return row;
   }
   RowId add(Row row) {
     row.used = true;
@@ -86,9 +91,10 @@ class Table {
     } else {
       id = free_.back();
       free_.pop_back();
-      rows_[id.index()] = std::move(row);
+      replace(id, std::move(row));
+      return id;
     }
-    digest_.touch(id.index());
+    digest_.touch(id.index(), rows_[id.index()].dirty.on);
     return id;
   }
   // At an id of the caller's choice that is not in use; ids of put() and add() are never mixed.
@@ -98,30 +104,32 @@ class Table {
     }
     RH_CHECK(!rows_[id.index()].used, id.value);
     row.used = true;
-    rows_[id.index()] = std::move(row);
-    digest_.touch(id.index());
+    replace(id, std::move(row));
   }
   void drop(RowId id) {
     RH_CHECK(rows_[id.index()].used, id.value);
-    rows_[id.index()] = Row{};
-    digest_.touch(id.index());
+    replace(id, Row{});
   }
   [[nodiscard]] bool has(RowId id) const {
     return id.valid() && id.index() < rows_.size() && rows_[id.index()].used;
   }
   void remove(RowId id) {
     RH_CHECK(rows_[id.index()].used, id.value);
-    rows_[id.index()] = Row{};
+    replace(id, Row{});
     free_.push_back(id);
-    digest_.touch(id.index());
   }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] std::size_t used() const { return rows_.size() - free_.size(); }
-  [[nodiscard]] std::uint64_t digest() { return digest_.settle(hasher()); }
+  [[nodiscard]] std::uint64_t digest() {
+    return digest_.settle(rows_.size(), [this](std::size_t row) {
+      rows_[row].dirty.on = false;
+      return hash_row(row);
+    });
+  }
   [[nodiscard]] std::uint64_t full_digest() const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      sum += hasher()(i);
+      sum += hash_row(i);
     }
     return sum;
   }
@@ -130,10 +138,16 @@ class Table {
   }
 
  private:
-  [[nodiscard]] auto hasher() const {
-    return [this](std::size_t row) {
-      return rows_[row].used ? rows_[row].digest(row) : std::uint64_t{0};
-    };
+  [[nodiscard]] std::uint64_t hash_row(std::size_t row) const {
+    return rows_[row].used ? rows_[row].digest(row) : std::uint64_t{0};
+  }
+  // Keeps the mark: the id may be in the list already.
+  void replace(RowId id, Row row) {
+    Row& place = rows_[id.index()];
+    const bool marked = place.dirty.on;
+    place = std::move(row);
+    place.dirty.on = marked;
+    digest_.touch(id.index(), place.dirty.on);
   }
 
   std::vector<Row> rows_;

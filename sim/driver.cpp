@@ -43,11 +43,11 @@ Driver::Driver(const model::Scenario& scenario, const scheduler::PolicySet& poli
 void Driver::publish() {
   hash_.on(event_);
   const int number = event_.number();
-  ++events_;
-  if (number == model::event_number<model::RunStart>() ||
-      number == model::event_number<model::Probe>() ||
-      number == model::event_number<model::RunEnd>()) {
-    --events_;
+  if (number != model::event_number<model::RunStart>() &&
+      number != model::event_number<model::Probe>() &&
+      number != model::event_number<model::RunEnd>()) {
+    ++events_;
+    last_event_ = now_;
   }
   for (model::Observer* observer : observers_) {
     observer->on(event_);
@@ -102,49 +102,47 @@ void Driver::end_journal(model::RunEndCause cause) {
 
 // ---- the loop ----
 
+// Instant after instant: all inputs that are due, then a pass, until nothing is due at it any more.
+model::RunEndCause Driver::run_instants() {
+  std::optional<model::Instant> next = next_instant();
+  while (true) {
+    if (!next) {
+      if (live_jobs_ == 0) {
+        return model::RunEndCause::done;
+      }
+      step(scheduler::Stuck{});  // W5
+      next = next_instant();
+      continue;
+    }
+    if (scenario_.horizon && *next > *scenario_.horizon) {
+      return model::RunEndCause::horizon;
+    }
+    if (options_.interrupted != nullptr && options_.interrupted()) {
+      return model::RunEndCause::interrupted;
+    }
+    now_ = *next;
+    do {
+      run_round(now_);
+      next = next_instant();
+    } while (next == now_);
+    while (core_.wants_pass() && next != now_) {
+      pass();
+      next = next_instant();
+    }
+  }
+}
+
 RunResult Driver::run() {
   begin_journal();
   expect_executors();
   for (const DueFault& fault : faults_.planned()) {
     schedule_faults({fault});
   }
-  model::RunEndCause cause = model::RunEndCause::done;
-  model::Instant end = 0;
-  std::int64_t events_before = events_;
-  while (true) {
-    const std::optional<model::Instant> next = next_instant();
-    if (!next) {
-      if (live_jobs_ == 0) {
-        break;
-      }
-      step(scheduler::Stuck{});  // W5
-      end = now_;
-      continue;
-    }
-    if (scenario_.horizon && *next > *scenario_.horizon) {
-      cause = model::RunEndCause::horizon;
-      break;
-    }
-    if (options_.interrupted != nullptr && options_.interrupted()) {
-      cause = model::RunEndCause::interrupted;
-      break;
-    }
-    now_ = *next;
-    do {
-      run_round(now_);
-    } while (next_instant() == now_);
-    do {
-      pass();
-    } while (core_.wants_pass() && next_instant() != now_);
-    if (events_ != events_before) {
-      end = now_;
-      events_before = events_;
-    }
-  }
+  const model::RunEndCause cause = run_instants();
   end_journal(cause);
   RunResult result;
   result.cause = cause;
-  result.end_ns = end;
+  result.end_ns = last_event_;
   result.journal_hash = hash_.value();
   result.events = events_;
   result.core_steps = steps_;
@@ -286,12 +284,10 @@ void Driver::step(const scheduler::Input& input) {
 }
 
 void Driver::pass() {
-  if (core_.wants_pass()) {
-    actions_.clear();
-    core_.pass(actions_);
-    ++steps_;
-    carry_out();
-  }
+  actions_.clear();
+  core_.pass(actions_);
+  ++steps_;
+  carry_out();
 }
 
 RunResult run(const model::Scenario& scenario, const scheduler::PolicySet& policies,

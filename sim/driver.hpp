@@ -108,6 +108,7 @@ class Driver {
   void end_journal(model::RunEndCause cause);
 
   // ---- the loop (driver.cpp) ----
+  [[nodiscard]] model::RunEndCause run_instants();
   [[nodiscard]] std::optional<model::Instant> next_instant() const;
   void run_round(model::Instant instant);
   void order_round(std::vector<Due>& due);
@@ -151,7 +152,8 @@ class Driver {
   std::shared_ptr<model::NameTable> names_;
   std::vector<model::Observer*> observers_;
   model::JournalHash hash_;
-  std::int64_t events_ = 0;
+  std::int64_t events_ = 0;          // lines that the hash counts
+  model::Instant last_event_ = 0;    // of the last of them
   model::Event event_;
   bool watching_moments_ = false;
 

@@ -1,3 +1,4 @@
+// registry: none (bytes under the line reader)
 // Files and their codecs: which one by the first bytes, and the decoders for gzip and zstd.
 #include "traces/byte_source.hpp"
 
@@ -47,7 +48,8 @@ class PlainSource final : public ByteSource {
     const std::size_t count = std::fread(out.data(), 1, out.size(), file_.get());
     if (count == 0 && std::ferror(file_.get()) != 0 && !damage_) {
       damage_ = Error{.what = std::string("reading failed: ") + std::strerror(errno),
-                      .file = path_, .kind = ErrorKind::io};
+                      .file = path_,
+                      .kind = ErrorKind::io};
     }
     return count;
   }
@@ -82,8 +84,8 @@ class Decoder : public ByteSource {
       return;
     }
     const auto at = consumed_ - static_cast<std::int64_t>(end_ - begin_);
-    damage_ = Error{.what = codec_ + " data " + std::move(what) + " at byte " +
-                            std::to_string(at) + " of the file",
+    damage_ = Error{.what = codec_ + " data " + std::move(what) + " at byte " + std::to_string(at) +
+                            " of the file",
                     .file = path_,
                     .remedy = "copy the file again, or use what was read before that point",
                     .code = "T003"};
@@ -178,8 +180,8 @@ class GzipSource final : public Decoder {
         if (member_seen_ && produced == 0 && stream_.total_out == 0) {
           damaged("is followed by something else");
         } else {
-          damaged(std::string("is damaged (") +
-                  (stream_.msg != nullptr ? stream_.msg : "unknown") + ")");
+          damaged(std::string("is damaged (") + (stream_.msg != nullptr ? stream_.msg : "unknown") +
+                  ")");
         }
         done_ = true;
       }
@@ -214,7 +216,10 @@ constexpr std::array<Magic, 11> magics{{
     {std::string_view("ZV", 2), "lzf", false},
     {std::string_view("PK\x03\x04", 4), "zip", false},
     {std::string_view("BZh", 3), "bzip2", false},
-    {std::string_view("\xFD" "7zXZ", 5), "xz", false},
+    {std::string_view("\xFD"
+                      "7zXZ",
+                      5),
+     "xz", false},
     {std::string_view("PAR1", 4), "parquet", false},
 }};
 
@@ -232,9 +237,13 @@ std::string_view codec_of_name(std::string_view path) {
       path.remove_suffix(suffix.size());
     }
   }
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{{
-      {".zstd", "zstd"}, {".zst", "zstd"}, {".gz", "gzip"},
-      {".lz4", "lz4"}, {".snappy", "snappy"}, {".lzf", "lzf"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> names{
+      {{".zstd", "zstd"},
+       {".zst", "zstd"},
+       {".gz", "gzip"},
+       {".lz4", "lz4"},
+       {".snappy", "snappy"},
+       {".lzf", "lzf"}}};
   for (const auto& [suffix, codec] : names) {
     if (path.ends_with(suffix)) {
       return codec;
@@ -261,7 +270,8 @@ model::Result<FilePtr> open_file(const std::string& path) {
       return std::unexpected(Error{.what = "no such file", .file = path});
     }
     return std::unexpected(Error{.what = std::string("cannot be opened: ") + std::strerror(errno),
-                                 .file = path, .kind = ErrorKind::io});
+                                 .file = path,
+                                 .kind = ErrorKind::io});
   }
   return file;
 }
@@ -279,18 +289,17 @@ model::Result<OpenedSource> open_source(const std::string& path) {
   const Magic* magic = magic_of(beginning);
   const std::string_view named = codec_of_name(path);
   if (magic != nullptr && !magic->read_here) {
-    return std::unexpected(Error{
-        .what = "is packed with " + std::string(magic->name) + ", which is not built yet",
-        .file = path,
-        .remedy = "unpack it, or pack it with zstd or gzip",
-        .code = "T002"});
+    return std::unexpected(
+        Error{.what = "is packed with " + std::string(magic->name) + ", which is not built yet",
+              .file = path,
+              .remedy = "unpack it, or pack it with zstd or gzip",
+              .code = "T002"});
   }
   OpenedSource opened;
   const std::string_view seen = magic == nullptr ? "plain" : magic->name;
   if (!named.empty() && named != seen && !beginning.empty()) {
-    opened.name_mismatch =
-        "is named as " + std::string(named) + " but is " + std::string(seen) + "; read as " +
-        std::string(seen);
+    opened.name_mismatch = "is named as " + std::string(named) + " but is " + std::string(seen) +
+                           "; read as " + std::string(seen);
   }
   auto plain = std::make_unique<PlainSource>(std::move(*file), path, std::move(head));
   if (seen == "zstd") {

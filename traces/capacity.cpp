@@ -1,3 +1,4 @@
+// registry: none (what fits, for marking)
 // See capacity.hpp.
 #include "traces/capacity.hpp"
 
@@ -76,9 +77,7 @@ IdleCapacity::IdleCapacity(const model::Cluster& cluster, const model::FaultPlan
   }
 }
 
-std::int64_t IdleCapacity::slots(model::ProfileId profile) const {
-  return slots_[profile.index()];
-}
+std::int64_t IdleCapacity::slots(model::ProfileId profile) const { return slots_[profile.index()]; }
 
 bool IdleCapacity::fits(const std::vector<StageDemand>& stages) const {
   std::map<model::ProfileId, std::int64_t> demand;
@@ -152,14 +151,13 @@ void find_infeasible(model::Trace& trace) {
         trace.load.infeasible.push_back(prefix + std::string(trace.names.text(stage.name)));
       }
     }
-    const bool marked = std::any_of(job.spec.edges.begin(), job.spec.edges.end(), [](const auto& e) {
-      return e.kind == model::EdgeKind::pipelined;
-    });
+    const bool marked =
+        std::any_of(job.spec.edges.begin(), job.spec.edges.end(),
+                    [](const auto& e) { return e.kind == model::EdgeKind::pipelined; });
     if (!marked) {
       continue;
     }
-    const model::StageGraph graph =
-        model::build_stage_graph(job.spec, model::EdgesAxis::as_marked);
+    const model::StageGraph graph = model::build_stage_graph(job.spec, model::EdgesAxis::as_marked);
     for (std::size_t g = 0; g < graph.group_members.size(); ++g) {
       const auto members = graph.group_members.row(g);
       std::vector<StageDemand> demand;

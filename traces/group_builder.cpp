@@ -1,3 +1,4 @@
+// registry: none (groups, for marking)
 // See group_builder.hpp.
 #include "traces/group_builder.hpp"
 

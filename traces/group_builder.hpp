@@ -1,5 +1,5 @@
-// Grows pipelined groups inside one job, edge by edge, so that no group ever holds a regular edge or
-// stands in a cycle with what is outside of it (F5, F6). Knows nothing of why an edge is a
+// Grows pipelined groups inside one job, edge by edge, so that no group ever holds a regular edge
+// or stands in a cycle with what is outside of it (F5, F6). Knows nothing of why an edge is a
 // candidate or of how much room there is.
 #pragma once
 
@@ -16,7 +16,7 @@ enum class PairState : std::uint8_t { regular, undecided, pipelined };
 
 // One shuffle and one of its readers, both of this job.
 struct ShufflePair {
-  std::uint32_t edge = 0;      // in JobSpec::edges
+  std::uint32_t edge = 0;  // in JobSpec::edges
   std::uint32_t from = 0;
   std::uint32_t to = 0;
   PairState state = PairState::regular;
@@ -52,7 +52,7 @@ class GroupBuilder {
   void add_group(Marks& marks, std::uint32_t stage) const;
 
   std::vector<ShufflePair> pairs_;
-  std::vector<std::vector<std::uint32_t>> out_;      // by stage: pairs that leave it
+  std::vector<std::vector<std::uint32_t>> out_;  // by stage: pairs that leave it
   std::vector<std::vector<std::uint32_t>> in_;
   std::vector<std::uint32_t> group_of_;              // by stage; number of the first stage
   std::vector<std::vector<std::uint32_t>> members_;  // by that number

@@ -39,16 +39,14 @@ model::Result<File> open_file(const std::string& path) {
   }
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    return std::unexpected(Error{.what = "is a directory, expected a file",
-                                 .file = path,
-                                 .remedy = "name the files in it"});
+    return std::unexpected(Error{
+        .what = "is a directory, expected a file", .file = path, .remedy = "name the files in it"});
   }
   File file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) {
     if (errno == ENOENT || errno == ENOTDIR) {
-      return std::unexpected(Error{.what = "no such file",
-                                   .file = path,
-                                   .remedy = "check the spelling of the path"});
+      return std::unexpected(
+          Error{.what = "no such file", .file = path, .remedy = "check the spelling of the path"});
     }
     return system_error(path, "cannot be opened");
   }

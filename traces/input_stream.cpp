@@ -1,3 +1,4 @@
+// registry: none (lines of any trace)
 // Cuts decompressed bytes into lines without copying them: one buffer, grown to the longest line.
 #include "traces/input_stream.hpp"
 
@@ -148,8 +149,7 @@ LineReader::LineReader(LineReader&& other) noexcept = default;
 LineReader& LineReader::operator=(LineReader&& other) noexcept = default;
 LineReader::~LineReader() = default;
 
-model::Result<LineReader> LineReader::open(const std::string& path,
-                                           const StreamOptions& options) {
+model::Result<LineReader> LineReader::open(const std::string& path, const StreamOptions& options) {
   auto source = open_source(path);
   if (!source) {
     return std::unexpected(std::move(source.error()));

@@ -21,7 +21,7 @@ namespace rehearse::traces {
 enum class Codec : std::uint8_t { plain, gzip, zstd };
 
 struct StreamOptions {
-  std::size_t line_bytes_max = std::size_t{64} << 20U;  // longer lines are cut (Line::cut)
+  std::size_t line_bytes_max = std::size_t{64} << 20U;   // longer lines are cut (Line::cut)
   std::int64_t raw_bytes_max = std::int64_t{16} << 30U;  // after decompression; then it ends
 };
 
@@ -29,10 +29,10 @@ struct Line {
   // Without line end, byte order mark and trailing NULs; never blank. Valid until the next call of
   // next(). At least line_padding readable bytes follow it in memory.
   std::string_view text;
-  std::int64_t number = 0;   // 1-based
-  std::int64_t offset = 0;   // of its first byte, after decompression
-  bool terminated = true;    // false: the input ended without a line end
-  bool cut = false;          // longer than line_bytes_max; text is its beginning
+  std::int64_t number = 0;  // 1-based
+  std::int64_t offset = 0;  // of its first byte, after decompression
+  bool terminated = true;   // false: the input ended without a line end
+  bool cut = false;         // longer than line_bytes_max; text is its beginning
 };
 
 inline constexpr std::size_t line_padding = 64;
@@ -60,9 +60,9 @@ class LineReader {
   [[nodiscard]] const std::optional<model::Error>& damage() const;
   // What the name said and the content did not: empty when they agree.
   [[nodiscard]] const std::string& name_mismatch() const;
-  [[nodiscard]] std::int64_t lines() const;        // seen so far, blank ones included
+  [[nodiscard]] std::int64_t lines() const;  // seen so far, blank ones included
   [[nodiscard]] std::int64_t blank_lines() const;
-  [[nodiscard]] std::int64_t raw_bytes() const;    // after decompression, so far
+  [[nodiscard]] std::int64_t raw_bytes() const;  // after decompression, so far
 
  private:
   struct State;

@@ -1,3 +1,4 @@
+// registry: none (a summary of any trace)
 // See inspect.hpp.
 #include "traces/inspect.hpp"
 

@@ -50,16 +50,15 @@ constexpr std::array optional_names = std::to_array<OptionalName>({
 });
 
 bool may_be_absent(std::string_view event, std::string_view key) {
-  return std::any_of(optional_names.begin(), optional_names.end(), [&](const OptionalName& row) {
-    return row.event == event && row.key == key;
-  });
+  return std::any_of(optional_names.begin(), optional_names.end(),
+                     [&](const OptionalName& row) { return row.event == event && row.key == key; });
 }
 
 // Reads one object into a body or an item; the first problem is kept.
 class ObjectReader {
  public:
-  ObjectReader(const simdjson::dom::object& object, std::string_view event,
-               model::NameTable& names, std::optional<Error>& error)
+  ObjectReader(const simdjson::dom::object& object, std::string_view event, model::NameTable& names,
+               std::optional<Error>& error)
       : object_(object), event_(event), names_(names), error_(error) {}
 
   template <class T>
@@ -91,8 +90,8 @@ class ObjectReader {
  private:
   void fail(std::string_view key, std::string what, std::string remedy) {
     if (!error_) {
-      error_ = Error{
-          .what = std::move(what), .field = std::string(key), .remedy = std::move(remedy)};
+      error_ =
+          Error{.what = std::move(what), .field = std::string(key), .remedy = std::move(remedy)};
     }
   }
   void missing(std::string_view key) {
@@ -228,7 +227,8 @@ Error unknown_key(const simdjson::dom::object& object, const model::EventSchema&
     const std::string_view shown = member.key.substr(0, 60);
     if (twice) {
       return {.what = fmt::format("the key \"{}\" is given twice", shown),
-              .field = std::string(shown), .remedy = "keep one of them"};
+              .field = std::string(shown),
+              .remedy = "keep one of them"};
     }
     const std::string nearest =
         model::nearest_name(shown, known.data(), known.data() + known.size());
@@ -274,8 +274,8 @@ class Reader {
     }
     const auto found = std::find(known_.begin(), known_.end(), name);
     if (found == known_.end()) {
-      const std::string nearest = model::nearest_name(name.substr(0, 60), known_.data(),
-                                                      known_.data() + known_.size());
+      const std::string nearest =
+          model::nearest_name(name.substr(0, 60), known_.data(), known_.data() + known_.size());
       return bad("e", fmt::format("unknown event \"{}\"", name.substr(0, 60)),
                  nearest.empty() ? "events are those of the journal's table"
                                  : fmt::format("did you mean \"{}\"?", nearest));
@@ -327,10 +327,10 @@ model::Result<JournalReadResult> read_journal(const std::string& path, model::Na
   while (const std::optional<Line> line = lines->next()) {
     model::Result<model::Event> event = reader.read(line->text);
     if (event && event->t < last) {
-      event = std::unexpected(
-          Error{.what = fmt::format("time goes back from {} to {}", last, event->t),
-                .field = "t",
-                .remedy = "a journal is in the order in which things happened"});
+      event =
+          std::unexpected(Error{.what = fmt::format("time goes back from {} to {}", last, event->t),
+                                .field = "t",
+                                .remedy = "a journal is in the order in which things happened"});
     }
     if (!event) {
       Error error = event.error();

@@ -99,8 +99,8 @@ class Builder {
     if (const std::size_t end = what.find("] "); end != std::string::npos) {
       what.erase(0, end + 2);
     }
-    if (const std::size_t colon = what.find(": "); what.starts_with("parse error at") &&
-                                                   colon != std::string::npos) {
+    if (const std::size_t colon = what.find(": ");
+        what.starts_with("parse error at") && colon != std::string::npos) {
       what.erase(0, colon + 2);
     }
     constexpr std::size_t what_max = 300;

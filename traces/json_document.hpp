@@ -16,8 +16,8 @@ enum class JsonKind : std::uint8_t { null, boolean, number, string, array, objec
 struct JsonValue {
   JsonKind kind = JsonKind::null;
   bool boolean = false;
-  std::string text = {};            // string: its content; number: its digits as written
-  std::int64_t line = 0;            // 1-based, where the value begins
+  std::string text = {};               // string: its content; number: its digits as written
+  std::int64_t line = 0;               // 1-based, where the value begins
   std::vector<JsonValue> items = {};   // of an array; of an object, the members' values
   std::vector<std::string> keys = {};  // of an object, beside items, in the order of the file
 

@@ -30,13 +30,14 @@ std::string_view kind_name(JsonKind kind) {
   return "";
 }
 
-// At most 60 bytes of a text, cut between characters.
-std::string clipped(std::string_view text) {
-  constexpr std::size_t shown_max = 60;
-  if (text.size() <= shown_max) {
+constexpr std::size_t shown_max = 60;
+
+// At most `length` bytes of a text, cut between characters.
+std::string clipped(std::string_view text, std::size_t length = shown_max) {
+  if (text.size() <= length) {
     return std::string(text);
   }
-  std::size_t end = shown_max;
+  std::size_t end = length;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
     --end;
   }
@@ -68,8 +69,12 @@ std::int64_t read_quantity(const Node& node, std::string_view what, std::string_
 }  // namespace
 
 void Problems::add(model::Error error) {
+  constexpr std::size_t part_max = 400;  // a message fits one screen, whatever the file holds
   if (!first_) {
     error.file = file_;
+    error.what = clipped(error.what, part_max);
+    error.field = clipped(error.field, part_max);
+    error.remedy = clipped(error.remedy, part_max);
     first_ = std::move(error);
   }
 }
@@ -82,10 +87,8 @@ void Node::fail(std::string what, std::string remedy) const {
 }
 
 void Node::fail(const model::Error& error) const {
-  problems_->add({.what = error.what,
-                  .line = line_,
-                  .field = pointer_ + error.field,
-                  .remedy = error.remedy});
+  problems_->add(
+      {.what = error.what, .line = line_, .field = pointer_ + error.field, .remedy = error.remedy});
 }
 
 bool Node::expect(JsonKind kind, std::string_view what) const {
@@ -114,8 +117,8 @@ std::vector<std::pair<std::string, Node>> Node::members(std::string_view what) c
   if (expect(JsonKind::object, what)) {
     for (std::size_t i = 0; i < value_->keys.size(); ++i) {
       const std::string& key = value_->keys[i];
-      nodes.emplace_back(
-          key, Node(&value_->items[i], pointer_ + "/" + pointer_token(key), problems_));
+      nodes.emplace_back(key,
+                         Node(&value_->items[i], pointer_ + "/" + pointer_token(key), problems_));
     }
   }
   return nodes;
@@ -299,8 +302,7 @@ model::Distribution distribution_values(const Node& node, model::DistributionKin
     case Kind::uniform:
       return model::uniform_distribution({.min_ns = duration("min"), .max_ns = duration("max")});
     case Kind::pareto:
-      return model::pareto_distribution(
-          {.min_ns = duration("min"), .alpha_e9 = shape("alpha")});
+      return model::pareto_distribution({.min_ns = duration("min"), .alpha_e9 = shape("alpha")});
     case Kind::empirical: {
       std::vector<model::Duration> values;
       for (const Node& item : node.member("values").items("values")) {
@@ -356,8 +358,7 @@ void fail_unknown(const Node& node, std::string_view kind, std::string_view give
                   const std::vector<std::string_view>& known) {
   constexpr std::size_t listed_max = 16;
   const std::string seen = clipped(given);
-  const std::string nearest =
-      model::nearest_name(seen, known.data(), known.data() + known.size());
+  const std::string nearest = model::nearest_name(seen, known.data(), known.data() + known.size());
   std::string remedy;
   if (!nearest.empty()) {
     remedy = fmt::format("did you mean \"{}\"?", nearest);

@@ -13,5 +13,6 @@ struct LoadOptions {
 };
 
 inline constexpr int loss_percent_max = 10;
+inline constexpr int loss_tasks_min = 20;  // fewer are named, whatever their share
 
 }  // namespace rehearse::traces

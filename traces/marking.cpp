@@ -1,3 +1,4 @@
+// registry: none (marks of any workload)
 // See marking.hpp. One JobMarker per job; the report adds up what they did.
 #include "traces/marking.hpp"
 
@@ -58,14 +59,17 @@ class JobMarker {
   struct Context {
     const model::Scenario* scenario = nullptr;
     const MarkingOptions* options = nullptr;
-    const std::regex* pattern = nullptr;         // of `match`
+    const std::regex* pattern = nullptr;  // of `match`
     const std::set<StageKey>* shared = nullptr;
-    bool unbounded = false;                      // width does not matter
+    bool unbounded = false;  // width does not matter
   };
 
   JobMarker(const Context& context, model::JobSpec& job, const model::RecordedJob* recorded,
             MarkingReport& report)
-      : context_(context), job_(job), recorded_(recorded), report_(report),
+      : context_(context),
+        job_(job),
+        recorded_(recorded),
+        report_(report),
         groups_(job.stages.size(), make_pairs()) {}
 
   void decide() {
@@ -137,7 +141,7 @@ class JobMarker {
  private:
   [[nodiscard]] const model::RecordedStage* seen(std::uint32_t stage) const {
     return recorded_ == nullptr || stage >= recorded_->stages.size() ? nullptr
-                                                                    : &recorded_->stages[stage];
+                                                                     : &recorded_->stages[stage];
   }
 
   [[nodiscard]] model::Instant submitted(std::uint32_t stage) const {
@@ -181,8 +185,7 @@ class JobMarker {
   [[nodiscard]] bool selected_from_outside(const model::EdgeSpec& edge) const {
     const PipelinedRule rule = context_.options->rule;
     return rule == PipelinedRule::all ||
-           (rule == PipelinedRule::streaming && recorded_ != nullptr &&
-            recorded_->batch.valid()) ||
+           (rule == PipelinedRule::streaming && recorded_ != nullptr && recorded_->batch.valid()) ||
            (rule == PipelinedRule::match &&
             matches(context_.scenario->names.text(edge.from_stage)));
   }
@@ -232,8 +235,8 @@ class JobMarker {
     std::vector<StageDemand> result;
     for (const std::uint32_t stage : stages) {
       const std::int64_t tasks = job_.stages[stage].tasks;
-      result.push_back({job_.stages[stage].profile, one_each ? std::min<std::int64_t>(1, tasks)
-                                                             : tasks});
+      result.push_back(
+          {job_.stages[stage].profile, one_each ? std::min<std::int64_t>(1, tasks) : tasks});
     }
     return result;
   }
@@ -244,9 +247,8 @@ class JobMarker {
       return true;
     }
     return context_.options->too_wide == TooWide::fit && capacity_->fits(demand(stages, true)) &&
-           std::all_of(stages.begin(), stages.end(), [&](std::uint32_t stage) {
-             return can_be_narrowed(job_.stages[stage]);
-           });
+           std::all_of(stages.begin(), stages.end(),
+                       [&](std::uint32_t stage) { return can_be_narrowed(job_.stages[stage]); });
   }
 
   void write_kinds() {
@@ -314,8 +316,8 @@ class JobMarker {
       return;
     }
     const std::int64_t share = context_.options->fit_share_milli;
-    const auto widths = narrowed_widths(
-        tasks, {slots / 1000 * share + slots % 1000 * share / 1000});
+    const auto widths =
+        narrowed_widths(tasks, {slots / 1000 * share + slots % 1000 * share / 1000});
     for (std::size_t i = 0; i < stages.size(); ++i) {
       if (widths[i] < tasks[i]) {
         report_.narrowed = true;
@@ -332,7 +334,7 @@ class JobMarker {
   MarkingReport& report_;
   GroupBuilder groups_;
   std::optional<IdleCapacity> capacity_;  // there is one as soon as there is a candidate
-  std::set<std::uint32_t> new_readers_;  // producers of edges marked here
+  std::set<std::uint32_t> new_readers_;   // producers of edges marked here
 };
 
 std::pair<std::int64_t, std::int64_t> widest_unbounded(JobMarker::Context context,
@@ -359,9 +361,9 @@ model::Result<MarkingOptions> parse_pipelined(std::string_view text) {
     try {
       const std::regex compiled(options.pattern);
     } catch (const std::regex_error& thrown) {
-      return std::unexpected(Error{.what = "\"" + options.pattern + "\" is no regular expression (" +
-                                           thrown.what() + ")",
-                                   .field = "--pipelined"});
+      return std::unexpected(Error{
+          .what = "\"" + options.pattern + "\" is no regular expression (" + thrown.what() + ")",
+          .field = "--pipelined"});
     }
     return options;
   }
@@ -371,12 +373,11 @@ model::Result<MarkingOptions> parse_pipelined(std::string_view text) {
       return options;
     }
   }
-  const std::string near =
-      model::nearest_name(text, words.data(), words.data() + words.size());
-  return std::unexpected(Error{.what = "\"" + std::string(text) +
-                                       "\" is none of none, auto, streaming, match:REGEX, all",
-                               .field = "--pipelined",
-                               .remedy = near.empty() ? "" : "did you mean " + near + "?"});
+  const std::string near = model::nearest_name(text, words.data(), words.data() + words.size());
+  return std::unexpected(Error{
+      .what = "\"" + std::string(text) + "\" is none of none, auto, streaming, match:REGEX, all",
+      .field = "--pipelined",
+      .remedy = near.empty() ? "" : "did you mean " + near + "?"});
 }
 
 model::Result<TooWide> parse_too_wide(std::string_view text) {
@@ -385,20 +386,19 @@ model::Result<TooWide> parse_too_wide(std::string_view text) {
   if (found != words.end()) {
     return static_cast<TooWide>(found - words.begin());
   }
-  const std::string near =
-      model::nearest_name(text, words.data(), words.data() + words.size());
-  return std::unexpected(Error{.what = "\"" + std::string(text) +
-                                       "\" is none of leave, reject, fit",
-                               .field = "--too-wide",
-                               .remedy = near.empty() ? "" : "did you mean " + near + "?"});
+  const std::string near = model::nearest_name(text, words.data(), words.data() + words.size());
+  return std::unexpected(
+      Error{.what = "\"" + std::string(text) + "\" is none of leave, reject, fit",
+            .field = "--too-wide",
+            .remedy = near.empty() ? "" : "did you mean " + near + "?"});
 }
 
 model::Result<MarkingReport> mark_edges(model::Scenario& scenario,
                                         std::span<const model::RecordedJob> recorded,
                                         const MarkingOptions& options) {
   if (options.fit_share_milli < 1 || options.fit_share_milli > 1000) {
-    return std::unexpected(Error{.what = "is " + model::format_decimal(options.fit_share_milli,
-                                                                       1000) +
+    return std::unexpected(Error{.what = "is " +
+                                         model::format_decimal(options.fit_share_milli, 1000) +
                                          ", expected more than 0 and at most 1",
                                  .field = "--fit-share"});
   }

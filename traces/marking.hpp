@@ -21,13 +21,13 @@ enum class TooWide : std::uint8_t { leave, reject, fit };
 
 struct MarkingOptions {
   PipelinedRule rule = PipelinedRule::none;
-  std::string pattern;                 // of `match`: ECMAScript, found anywhere in a stage's name
+  std::string pattern;  // of `match`: ECMAScript, found anywhere in a stage's name
   TooWide too_wide = TooWide::leave;
   std::int64_t fit_share_milli = 500;  // 1/1000 of capacity, 1 to 1000
 };
 
-// "none", "auto", "streaming", "all", "match:REGEX". Errors name the nearest value, or what is wrong
-// with the expression.
+// "none", "auto", "streaming", "all", "match:REGEX". Errors name the nearest value, or what is
+// wrong with the expression.
 [[nodiscard]] model::Result<MarkingOptions> parse_pipelined(std::string_view text);
 // "leave", "reject", "fit".
 [[nodiscard]] model::Result<TooWide> parse_too_wide(std::string_view text);
@@ -39,12 +39,12 @@ struct MarkingReport {
   // By reason, only those that occur: other-unit inside cycle too-wide idiom. The first and the
   // last are edges that were no candidates.
   std::map<std::string, std::int64_t> left;
-  std::int64_t groups = 0;             // of two or more stages, with the marks that were there before
+  std::int64_t groups = 0;  // of two or more stages, with the marks that were there before
   // Task time; microseconds, so that a sum over any workload fits. Of drawn durations the mean.
   std::int64_t work_in_groups_us = 0;
   std::int64_t work_us = 0;
-  bool narrowed = false;               // some stage was, by `fit`
-  std::int64_t tasks_before = 0;       // of the narrowed stages
+  bool narrowed = false;          // some stage was, by `fit`
+  std::int64_t tasks_before = 0;  // of the narrowed stages
   std::int64_t tasks_after = 0;
   // Slots from which on the widest group would run whole, and its stages; 0 when no edge can be
   // marked at any size. As recorded: before anything was narrowed.

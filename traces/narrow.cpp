@@ -1,3 +1,4 @@
+// registry: none (narrow stages, for marking)
 // See narrow.hpp.
 #include "traces/narrow.hpp"
 
@@ -32,9 +33,8 @@ std::vector<std::int64_t> narrowed_widths(const std::vector<std::int64_t>& tasks
     used += widths[s];
     rests.push_back({share / total >= 1 ? share % total : -1, s});
   }
-  std::stable_sort(rests.begin(), rests.end(), [](const Rest& a, const Rest& b) {
-    return a.remainder > b.remainder;
-  });
+  std::stable_sort(rests.begin(), rests.end(),
+                   [](const Rest& a, const Rest& b) { return a.remainder > b.remainder; });
   for (const Rest& rest : rests) {
     if (used < slots && rest.remainder > 0 && widths[rest.stage] < tasks[rest.stage]) {
       ++widths[rest.stage];

@@ -1,3 +1,4 @@
+// registry: native
 // The strict reader of native traces: every record either becomes part of the trace or ends the
 // reading with an error that names line and key.
 #include <algorithm>
@@ -48,19 +49,20 @@ class ClusterRecords {
     auto& profiles = trace_.cluster.profiles;
     const std::int64_t id = fields.integer("id");
     if (id != static_cast<std::int64_t>(profiles.size())) {
-      fail_record("T011", "id", "is " + std::to_string(id) + ", expected " +
-                                    std::to_string(profiles.size()) +
-                                    ": profiles are numbered from 0");
+      fail_record("T011", "id",
+                  "is " + std::to_string(id) + ", expected " + std::to_string(profiles.size()) +
+                      ": profiles are numbered from 0");
     }
-    const NameId name = intern(
-        fields.text_or("name", id == 0 ? "default" : "profile-" + std::to_string(id)));
+    const NameId name =
+        intern(fields.text_or("name", id == 0 ? "default" : "profile-" + std::to_string(id)));
     if (std::any_of(profiles.begin(), profiles.end(),
                     [&](const model::Profile& other) { return other.name == name; })) {
       fail_record("T007", "name", "a profile of this name is there already");
     }
     if ((id == 0) != (name == intern("default"))) {
-      fail_record("T006", "name", "is \"" + std::string(trace_.names.text(name)) +
-                                      "\"; profile 0, and no other, is \"default\"");
+      fail_record("T006", "name",
+                  "is \"" + std::string(trace_.names.text(name)) +
+                      "\"; profile 0, and no other, is \"default\"");
     }
     model::ResourceVector task = amounts(fields, "task");
     model::ResourceVector executor = amounts(fields, "executor");
@@ -78,9 +80,9 @@ class ClusterRecords {
   }
 
   void executor(const RecordValue& record) {
-    const RecordFields fields(record, "an executor record",
-                              {"r", "id", "node", "profile", "from", "to", "cause", "resources",
-                               "speed"});
+    const RecordFields fields(
+        record, "an executor record",
+        {"r", "id", "node", "profile", "from", "to", "cause", "resources", "speed"});
     const std::string id = fields.id("id");
     if (!ids_.insert(id).second) {
       fail_record("T007", "id", "executor \"" + id + "\" is there twice");
@@ -216,8 +218,9 @@ class JobRecords {
     job.spec.name = intern(id);
     job.spec.submit = fields.time("at");
     if (!trace_.jobs.empty() && job.spec.submit < trace_.jobs.back().spec.submit) {
-      fail_record("T011", "at", "goes back: " + std::to_string(job.spec.submit) + " after " +
-                                    std::to_string(trace_.jobs.back().spec.submit));
+      fail_record("T011", "at",
+                  "goes back: " + std::to_string(job.spec.submit) + " after " +
+                      std::to_string(trace_.jobs.back().spec.submit));
     }
     close();
     job.spec.pool = intern(fields.text_or("pool", "default"));
@@ -232,9 +235,9 @@ class JobRecords {
     }
     if (const RecordValue* tags = fields.find("tags")) {
       const RecordFields known(*tags, "\"tags\"", {"sql", "batch", "group"});
-      for (const auto& [key, target] : {std::pair("sql", &job.recorded.sql),
-                                        std::pair("batch", &job.recorded.batch),
-                                        std::pair("group", &job.recorded.group)}) {
+      for (const auto& [key, target] :
+           {std::pair("sql", &job.recorded.sql), std::pair("batch", &job.recorded.batch),
+            std::pair("group", &job.recorded.group)}) {
         if (known.has(key)) {
           *target = intern(known.text(key));
         }
@@ -270,8 +273,8 @@ class JobRecords {
     stage.indeterminate = fields.flag("indeterminate");
     stage.duration = durations(fields, static_cast<std::size_t>(stage.tasks));
     if (fields.has("write")) {
-      seen.written_bytes = sum_of(
-          fields.column("write", static_cast<std::size_t>(stage.tasks), record_bytes_max));
+      seen.written_bytes =
+          sum_of(fields.column("write", static_cast<std::size_t>(stage.tasks), record_bytes_max));
     }
     if (fields.has("label")) {
       seen.label = intern(fields.text("label"));
@@ -289,10 +292,10 @@ class JobRecords {
   }
 
   void seen(const RecordValue& record) {
-    const RecordFields fields(record, "an observe record",
-                              {"r", "job", "stage", "start", "end", "result", "submitted", "first",
-                               "last", "completed", "attempts", "failed", "missing", "read",
-                               "written", "parts_us"});
+    const RecordFields fields(
+        record, "an observe record",
+        {"r", "job", "stage", "start", "end", "result", "submitted", "first", "last", "completed",
+         "attempts", "failed", "missing", "read", "written", "parts_us"});
     model::TraceJob& job = job_of(fields.text("job"));
     if (!fields.has("stage")) {
       job.recorded.submitted = fields.number_or("start", job.spec.submit, record_time_max_ns);
@@ -360,8 +363,8 @@ class JobRecords {
     if (value == nullptr || !std::holds_alternative<RecordMembers>(value->data)) {
       return fields.column("dur", tasks, record_time_max_ns);
     }
-    const RecordFields given(*value, "\"dur\"", {"dist", "base", "max", "shape_e9", "values",
-                                                 "cap"});
+    const RecordFields given(*value, "\"dur\"",
+                             {"dist", "base", "max", "shape_e9", "values", "cap"});
     model::Distribution drawn;
     drawn.kind = given.choice<model::DistributionKind>("dist");
     drawn.base_ns = given.number_or("base", 0, record_time_max_ns);
@@ -415,8 +418,9 @@ class JobRecords {
       }
     }
     if (sums.size() != edges) {
-      fail_record("T011", "read", "has " + std::to_string(sums.size()) + " columns, expected " +
-                                      std::to_string(edges) + ", one per entry of \"in\"");
+      fail_record("T011", "read",
+                  "has " + std::to_string(sums.size()) + " columns, expected " +
+                      std::to_string(edges) + ", one per entry of \"in\"");
     }
     return sums;
   }
@@ -565,8 +569,7 @@ class NativeReader {
     } else {
       static constexpr auto known = std::to_array<std::string_view>(
           {"trace", "profile", "node", "executor", "job", "stage", "fault", "observe", "end"});
-      const std::string near =
-          model::nearest_name(kind, known.data(), known.data() + known.size());
+      const std::string near = model::nearest_name(kind, known.data(), known.data() + known.size());
       fail_record("T011", "r", "\"" + kind + "\" is no record",
                   (near.empty() ? "" : "did you mean " + near + "? ") +
                       std::string("records of your own begin with x_"));
@@ -574,24 +577,24 @@ class NativeReader {
   }
 
   void header(const RecordValue& record) {
-    const RecordFields fields(record, "a trace record",
-                              {"r", "format", "version", "minor", "time_unit", "epoch_ns", "name",
-                               "origin", "flags"});
+    const RecordFields fields(
+        record, "a trace record",
+        {"r", "format", "version", "minor", "time_unit", "epoch_ns", "name", "origin", "flags"});
     if (const std::string format = fields.text("format"); format != "rehearse-trace") {
       fail_record("T001", "format", "is \"" + format + "\", expected \"rehearse-trace\"");
     }
     const std::int64_t version = fields.integer("version");
     const std::int64_t minor = fields.number_or("minor", 0, record_tasks_max);
     if (version != version_read || minor > minor_read) {
-      fail_record("T009", "version", "is " + std::to_string(version) + "." +
-                                         std::to_string(minor) + ", this program reads 1.0");
+      fail_record("T009", "version",
+                  "is " + std::to_string(version) + "." + std::to_string(minor) +
+                      ", this program reads 1.0");
     }
     if (const std::string unit = fields.text("time_unit"); unit != "ns") {
       fail_record("T009", "time_unit", "is \"" + unit + "\", expected \"ns\"");
     }
     trace_.format = "native";
-    trace_.epoch_ns =
-        fields.number_or("epoch_ns", 0, std::numeric_limits<std::int64_t>::max());
+    trace_.epoch_ns = fields.number_or("epoch_ns", 0, std::numeric_limits<std::int64_t>::max());
     if (const RecordValue* name = fields.find("name")) {
       const auto* text = std::get_if<std::string>(&name->data);
       trace_.name = text == nullptr ? "" : *text;
@@ -621,13 +624,15 @@ class NativeReader {
         tasks += stage.tasks;
       }
     }
-    const std::array<std::pair<std::string_view, std::int64_t>, 4> seen{{
-        {"records", records_}, {"jobs", static_cast<std::int64_t>(trace_.jobs.size())},
-        {"stages", stages}, {"tasks", tasks}}};
+    const std::array<std::pair<std::string_view, std::int64_t>, 4> seen{
+        {{"records", records_},
+         {"jobs", static_cast<std::int64_t>(trace_.jobs.size())},
+         {"stages", stages},
+         {"tasks", tasks}}};
     for (const auto& [key, count] : seen) {
       if (const auto said = fields.number_if(key); said && *said != count) {
-        fail_record("T011", key, "says " + std::to_string(*said) + ", seen were " +
-                                     std::to_string(count),
+        fail_record("T011", key,
+                    "says " + std::to_string(*said) + ", seen were " + std::to_string(count),
                     "a part of the file is missing; --partial reads files without an end record");
       }
     }
@@ -669,16 +674,20 @@ class NativeReader {
 std::optional<Error> judge_end(NativeReader& reader, const LineReader& lines,
                                const std::string& path, const LoadOptions& options) {
   if (!reader.any()) {
-    return Error{.what = "is empty", .file = path, .remedy = "expected a trace record first",
+    return Error{.what = "is empty",
+                 .file = path,
+                 .remedy = "expected a trace record first",
                  .code = "T001"};
   }
   if (reader.ended()) {
     return std::nullopt;
   }
   if (!options.partial) {
-    Error error = lines.damage().value_or(
-        Error{.what = "has no end record: a part is missing", .file = path, .line = lines.lines(),
-              .field = "r", .code = "T011"});
+    Error error = lines.damage().value_or(Error{.what = "has no end record: a part is missing",
+                                                .file = path,
+                                                .line = lines.lines(),
+                                                .field = "r",
+                                                .code = "T011"});
     error.remedy = "--partial reads what is there";
     return error;
   }
@@ -703,8 +712,11 @@ model::Result<model::Trace> read_native(const std::string& path, const LoadOptio
       if (!line->terminated && (lines->damage() || options.partial)) {
         break;  // the beginning of a record: what comes after it is missing
       }
-      return std::unexpected(Error{.what = thrown.what, .file = path, .line = line->number,
-                                   .field = thrown.field, .remedy = thrown.remedy,
+      return std::unexpected(Error{.what = thrown.what,
+                                   .file = path,
+                                   .line = line->number,
+                                   .field = thrown.field,
+                                   .remedy = thrown.remedy,
                                    .code = thrown.code});
     }
   }

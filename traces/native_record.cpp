@@ -1,3 +1,4 @@
+// registry: none (a part of the reader of native traces)
 // See native_record.hpp.
 #include "traces/native_record.hpp"
 
@@ -79,8 +80,8 @@ RecordValue tree_of(ondemand::value value, std::string_view key, int depth) {
 
 std::int64_t in_range(std::string_view key, std::int64_t value, std::int64_t most) {
   if (value < 0 || value > most) {
-    fail_record("T010", key, "is " + std::to_string(value) + ", expected 0 to " +
-                                 std::to_string(most));
+    fail_record("T010", key,
+                "is " + std::to_string(value) + ", expected 0 to " + std::to_string(most));
   }
   return value;
 }
@@ -166,9 +167,10 @@ std::string RecordFields::text_or(std::string_view key, std::string_view absent)
 std::string RecordFields::id(std::string_view key) const {
   std::string id = text(key);
   const bool plain = id.size() <= 128 && std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '.' || c == '_' || c == ':' || c == '-';
-  });
+                       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                              (c >= '0' && c <= '9') || c == '.' || c == '_' || c == ':' ||
+                              c == '-';
+                     });
   if (!plain) {
     fail_record("T006", key, "is \"" + id.substr(0, 40) + "\"",
                 "ids are 1 to 128 of A-Z a-z 0-9 . _ : -");
@@ -220,8 +222,9 @@ std::vector<std::int64_t> column_of(std::string_view key, const RecordValue& val
     fail_record("T006", key, "is neither a whole number nor a list of them");
   }
   if (column.size() != tasks) {
-    fail_record("T011", key, "has " + std::to_string(column.size()) + " entries, expected " +
-                                 std::to_string(tasks) + ", one per task");
+    fail_record("T011", key,
+                "has " + std::to_string(column.size()) + " entries, expected " +
+                    std::to_string(tasks) + ", one per task");
   }
   for (const std::int64_t number : column) {
     in_range(key, number, most);
@@ -246,8 +249,8 @@ RecordValue RecordParser::parse(std::string_view line) {
     }
     return tree;
   } catch (const simdjson::simdjson_error& thrown) {
-    fail_record("T005", "", std::string("malformed JSON: ") +
-                                simdjson::error_message(thrown.error()));
+    fail_record("T005", "",
+                std::string("malformed JSON: ") + simdjson::error_message(thrown.error()));
   }
 }
 

@@ -43,8 +43,7 @@ struct RecordValue {
   [[nodiscard]] bool is_null() const { return data.index() == 0; }
 };
 
-inline constexpr std::int64_t record_time_max_ns =
-    std::int64_t{100} * 365 * 86'400 * model::second;
+inline constexpr std::int64_t record_time_max_ns = std::int64_t{100} * 365 * 86'400 * model::second;
 inline constexpr std::int64_t record_tasks_max = 100'000'000;
 inline constexpr std::int64_t record_bytes_max = std::int64_t{1} << 60U;
 
@@ -61,7 +60,7 @@ class RecordFields {
   [[nodiscard]] const RecordValue* find(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
 
-  [[nodiscard]] std::int64_t integer(std::string_view key) const;  // any sign
+  [[nodiscard]] std::int64_t integer(std::string_view key) const;                    // any sign
   [[nodiscard]] std::int64_t number(std::string_view key, std::int64_t most) const;  // from 0
   [[nodiscard]] std::int64_t number_or(std::string_view key, std::int64_t absent,
                                        std::int64_t most) const;
@@ -71,8 +70,8 @@ class RecordFields {
   }
   [[nodiscard]] std::string text(std::string_view key) const;  // not empty
   [[nodiscard]] std::string text_or(std::string_view key, std::string_view absent) const;
-  [[nodiscard]] std::string id(std::string_view key) const;    // 1 to 128 of A-Z a-z 0-9 . _ : -
-  [[nodiscard]] bool flag(std::string_view key) const;         // absent = false
+  [[nodiscard]] std::string id(std::string_view key) const;  // 1 to 128 of A-Z a-z 0-9 . _ : -
+  [[nodiscard]] bool flag(std::string_view key) const;       // absent = false
   [[nodiscard]] const std::vector<RecordValue>& list(std::string_view key) const;  // absent = empty
   // One number for all `tasks`, or one each (T011 otherwise).
   [[nodiscard]] std::vector<std::int64_t> column(std::string_view key, std::size_t tasks,

@@ -1,3 +1,4 @@
+// registry: none (the writer beside native_read)
 // The canonical writer: records in a fixed order, keys in a fixed order, no spaces, a key left out
 // when it has its default, a column that says the same for every task written once.
 #include <fmt/format.h>
@@ -143,12 +144,18 @@ class Writer {
 
   void write_header() {
     LineText line("trace");
-    line.text("format", "rehearse-trace").number("version", 1).number("minor", 0)
-        .text("time_unit", "ns").number("epoch_ns", trace_.epoch_ns).text("name", trace_.name);
+    line.text("format", "rehearse-trace")
+        .number("version", 1)
+        .number("minor", 0)
+        .text("time_unit", "ns")
+        .number("epoch_ns", trace_.epoch_ns)
+        .text("name", trace_.name);
     line.open("origin");
-    const std::array<std::pair<std::string_view, const std::string*>, 4> parts{{
-        {"kind", &trace_.origin}, {"version", &trace_.version}, {"app", &trace_.application},
-        {"attempt", &trace_.attempt}}};
+    const std::array<std::pair<std::string_view, const std::string*>, 4> parts{
+        {{"kind", &trace_.origin},
+         {"version", &trace_.version},
+         {"app", &trace_.application},
+         {"attempt", &trace_.attempt}}};
     for (const auto& [key, value] : parts) {
       if (!value->empty()) {
         line.text(key, *value);
@@ -218,7 +225,8 @@ class Writer {
 
   void write_job(const model::TraceJob& job) {
     LineText line("job");
-    line.text("id", name(job.spec.name)).number("at", job.spec.submit)
+    line.text("id", name(job.spec.name))
+        .number("at", job.spec.submit)
         .text("pool", name(job.spec.pool));
     if (job.spec.priority != 0) {
       line.number("priority", job.spec.priority);
@@ -230,8 +238,8 @@ class Writer {
       line.number("delay", job.spec.after[i].delay).raw("}");
     }
     line.raw("]").open("tags");
-    const std::array<std::pair<std::string_view, NameId>, 3> tags{{
-        {"sql", job.recorded.sql}, {"batch", job.recorded.batch}, {"group", job.recorded.group}}};
+    const std::array<std::pair<std::string_view, NameId>, 3> tags{
+        {{"sql", job.recorded.sql}, {"batch", job.recorded.batch}, {"group", job.recorded.group}}};
     for (const auto& [key, value] : tags) {
       if (value.valid()) {
         line.text(key, name(value));
@@ -257,8 +265,10 @@ class Writer {
   void write_stage(const model::TraceJob& job, std::size_t index) {
     const model::StageSpec& stage = job.spec.stages[index];
     LineText line("stage");
-    line.text("job", name(job.spec.name)).text("id", name(stage.name))
-        .number("profile", stage.profile.value).number("tasks", stage.tasks);
+    line.text("job", name(job.spec.name))
+        .text("id", name(stage.name))
+        .number("profile", stage.profile.value)
+        .number("tasks", stage.tasks);
     line.key("in").raw("[");
     bool first = true;
     for (const model::EdgeSpec& edge : job.spec.edges) {
@@ -323,22 +333,28 @@ class Writer {
     const model::RecordedStage& seen = job.recorded.stages[index];
     LineText line("observe");
     line.text("job", name(job.spec.name)).text("stage", name(job.spec.stages[index].name));
-    const std::array<std::pair<std::string_view, std::optional<model::Instant>>, 4> times{{
-        {"submitted", seen.submitted}, {"first", seen.first_launch}, {"last", seen.last_finish},
-        {"completed", seen.completed}}};
+    const std::array<std::pair<std::string_view, std::optional<model::Instant>>, 4> times{
+        {{"submitted", seen.submitted},
+         {"first", seen.first_launch},
+         {"last", seen.last_finish},
+         {"completed", seen.completed}}};
     for (const auto& [key, at] : times) {
       if (at) {
         line.number(key, *at);
       }
     }
-    line.number("attempts", seen.attempts).number("failed", seen.tasks_failed)
-        .number("missing", seen.tasks_missing).number("read", seen.read_bytes)
+    line.number("attempts", seen.attempts)
+        .number("failed", seen.tasks_failed)
+        .number("missing", seen.tasks_missing)
+        .number("read", seen.read_bytes)
         .number("written", seen.written_bytes);
     if (!seen.parts.empty()) {
       line.open("parts_us");
       line.column("deserialize", seen.parts.deserialize_us)
-          .column("fetch_wait", seen.parts.fetch_wait_us).column("write", seen.parts.write_us)
-          .column("serialize", seen.parts.serialize_us).column("rest", seen.parts.rest_us);
+          .column("fetch_wait", seen.parts.fetch_wait_us)
+          .column("write", seen.parts.write_us)
+          .column("serialize", seen.parts.serialize_us)
+          .column("rest", seen.parts.rest_us);
       line.close();
     }
     put(line);
@@ -346,9 +362,13 @@ class Writer {
 
   void write_task_fault(const model::TaskFault& fault) {
     LineText line("fault");
-    line.text("kind", "task_fail").text("job", name(fault.job)).text("stage", name(fault.stage))
-        .number("task", fault.partition).number("attempt", fault.attempt)
-        .number("try", fault.try_number.value_or(0)).number("after", fault.after)
+    line.text("kind", "task_fail")
+        .text("job", name(fault.job))
+        .text("stage", name(fault.stage))
+        .number("task", fault.partition)
+        .number("attempt", fault.attempt)
+        .number("try", fault.try_number.value_or(0))
+        .number("after", fault.after)
         .text("reason", fault.fails ? model::name_of(*fault.fails) : "fetch_failed");
     put(line);
   }
@@ -359,8 +379,10 @@ class Writer {
       return;  // nothing else is ever recorded
     }
     LineText line("fault");
-    line.number("at", *fault.at).text("kind", "executor_lost")
-        .text("executor", name(lost->executor)).text("cause", model::name_of(lost->cause));
+    line.number("at", *fault.at)
+        .text("kind", "executor_lost")
+        .text("executor", name(lost->executor))
+        .text("cause", model::name_of(lost->cause));
     put(line);
   }
 
@@ -437,10 +459,12 @@ class PackedFile {
 model::Result<void> save_native(const model::Trace& trace, const std::string& path) {
   const auto failure = [&](const char* what) {
     return std::unexpected(Error{.what = std::string(what) + ": " + std::strerror(errno),
-                                 .file = path, .kind = model::ErrorKind::io});
+                                 .file = path,
+                                 .kind = model::ErrorKind::io});
   };
   if (path.ends_with(".gz")) {
-    return std::unexpected(Error{.what = "writing gzip is not built yet", .file = path,
+    return std::unexpected(Error{.what = "writing gzip is not built yet",
+                                 .file = path,
                                  .remedy = "name it .rtrace or .rtrace.zst"});
   }
   std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));

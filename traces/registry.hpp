@@ -14,8 +14,8 @@ namespace rehearse::traces {
 
 struct Format {
   std::string_view name;
-  std::string_view what;   // one line for `list formats`
-  bool built = false;      // false: of the contract, refused by name
+  std::string_view what;  // one line for `list formats`
+  bool built = false;     // false: of the contract, refused by name
 };
 
 // By name; `scenario` and `journal` are not traces and not here.

@@ -152,8 +152,7 @@ ExecutorSpec expand(ScenarioReading& reading, const ExecutorTemplate& executor, 
   const bool marked = executor.name.find(number_mark) != std::string::npos;
   const std::string name = marked ? numbered(executor.name, number) : executor.name + number;
   spec.name = reading.intern(name);
-  spec.host =
-      reading.intern(executor.host.empty() ? "h-" + name : numbered(executor.host, number));
+  spec.host = reading.intern(executor.host.empty() ? "h-" + name : numbered(executor.host, number));
   if (!executor.rack.empty()) {
     spec.rack = reading.intern(numbered(executor.rack, number));
   }
@@ -209,10 +208,8 @@ void read_short_form(ScenarioReading& reading, const Node& node) {
   if (!require(cpus, "cpus")) {
     return;
   }
-  ExecutorTemplate executor{
-      .name = "e", .host = "h{i}", .rack = "", .count = count, .common = {}};
-  add_amount(reading, executor.common.resources, "cpus",
-             read_decimal(cpus, 0, model::milli, 0));
+  ExecutorTemplate executor{.name = "e", .host = "h{i}", .rack = "", .count = count, .common = {}};
+  add_amount(reading, executor.common.resources, "cpus", read_decimal(cpus, 0, model::milli, 0));
   executor.common.profile = find_profile(reading.scenario, "default");
   for (std::int64_t i = 0; i < count && !node.failed(); ++i) {
     reading.scenario.cluster.executors.push_back(expand(reading, executor, i));
@@ -377,11 +374,11 @@ model::ProfileId read_profile(ScenarioReading& reading, const Node& node) {
 void read_cluster(ScenarioReading& reading, const Node& node) {
   const bool is_short = node.member("executors").is(JsonKind::number);
   const bool known =
-      is_short ? check_keys(node, "a cluster in the short form",
-                            {{"executors", "cpus", "profiles", "network", "overheads",
-                              "autoscale"}})
-               : check_keys(node, "cluster",
-                            {{"profiles", "executors", "network", "overheads", "autoscale"}});
+      is_short
+          ? check_keys(node, "a cluster in the short form",
+                       {{"executors", "cpus", "profiles", "network", "overheads", "autoscale"}})
+          : check_keys(node, "cluster",
+                       {{"profiles", "executors", "network", "overheads", "autoscale"}});
   if (!known || !require(node.member("executors"), "executors")) {
     return;
   }

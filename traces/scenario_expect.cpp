@@ -21,7 +21,7 @@ namespace {
 const std::vector<std::string_view> job_ends{"succeeded", "failed", "cancelled", "rejected",
                                              "unfinished"};
 const std::vector<std::string_view> stage_ends{"success", "failed", "cancelled"};
-const std::vector<std::string_view> totals{"events", "jobs",   "requests",  "stages",    "tasks",
+const std::vector<std::string_view> totals{"events",   "jobs",   "requests",  "stages",    "tasks",
                                            "rejected", "failed", "cancelled", "unfinished"};
 
 std::vector<std::string_view> event_names() {
@@ -103,8 +103,7 @@ EventPattern read_pattern(ScenarioReading& reading, const Node& node,
     split_subject(node, subject, pattern);
     return pattern;
   }
-  const StageReference reference =
-      read_reference(reading, node, subject, {.min = 1, .max = parts});
+  const StageReference reference = read_reference(reading, node, subject, {.min = 1, .max = parts});
   pattern.job = reference.job;
   pattern.stage = reference.stage;
   pattern.partition = reference.partition;
@@ -323,10 +322,9 @@ model::Expectation read_hash(const Node& node) {
     expect.hash = read_string(node.member("journal_hash"), "a journal hash");
     constexpr std::size_t digits = 16;
     constexpr std::string_view prefix = "xxh3:";
-    const bool formed = expect.hash.starts_with(prefix) &&
-                        expect.hash.size() == prefix.size() + digits &&
-                        expect.hash.find_first_not_of("0123456789abcdef", prefix.size()) ==
-                            std::string::npos;
+    const bool formed =
+        expect.hash.starts_with(prefix) && expect.hash.size() == prefix.size() + digits &&
+        expect.hash.find_first_not_of("0123456789abcdef", prefix.size()) == std::string::npos;
     if (!formed) {
       node.member("journal_hash").fail("that is no journal hash", "write xxh3: and 16 hex digits");
     }
@@ -367,10 +365,9 @@ model::Expectation read_totals(const Node& node) {
   return expect;
 }
 
-const std::vector<std::string_view> forms{"job",        "stage",        "order",
-                                          "event",      "never",        "invariant",
-                                          "load_error", "journal_hash", "same_journal_as",
-                                          "totals",     "at"};
+const std::vector<std::string_view> forms{
+    "job",        "stage",        "order",           "event",  "never", "invariant",
+    "load_error", "journal_hash", "same_journal_as", "totals", "at"};
 
 model::Expectation read_expectation(ScenarioReading& reading, const Node& node, bool alone) {
   const auto has = [&](std::string_view key) { return node.member(key).given(); };

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::int64_t int32_max = std::numeric_limits<std::int32_t>::max();
 
-constexpr std::array<std::string_view, 4> actions{"lose_executor", "add_executor",
-                                                  "hold_executors", "cancel_job"};
+constexpr std::array<std::string_view, 4> actions{"lose_executor", "add_executor", "hold_executors",
+                                                  "cancel_job"};
 constexpr std::array<std::string_view, 2> unbuilt_actions{"launch_fails", "partition_network"};
 
 bool is_known_executor(const ScenarioReading& reading, std::string_view name) {
@@ -146,8 +146,8 @@ void read_match(ScenarioReading& reading, const Node& node, TimedFault& fault) {
     fault.match_job = read_job_name(reading, job);
   }
   if (const Node stage = node.member("stage"); stage.given()) {
-    const StageReference reference = read_reference(
-        reading, stage, read_string(stage, "job/stage"), {.min = 2, .max = 2});
+    const StageReference reference =
+        read_reference(reading, stage, read_string(stage, "job/stage"), {.min = 2, .max = 2});
     fault.match_stage_job = reading.intern(reference.job);
     fault.match_stage = reading.intern(reference.stage);
   }
@@ -180,8 +180,8 @@ void read_timed(ScenarioReading& reading, const Node& node, TimedFault& fault) {
   }
   fault.moment = read_enum(node.member("moment"), "a moment", model::Moment::group_queued);
   read_match(reading, node.member("match"), fault);
-  fault.nth = static_cast<std::int32_t>(
-      read_integer(node.member("nth"), 1, {.min = 1, .max = int32_max}));
+  fault.nth =
+      static_cast<std::int32_t>(read_integer(node.member("nth"), 1, {.min = 1, .max = int32_max}));
   fault.after = read_duration(node.member("after"), 0);
   const auto action = action_of(inner);
   if (action && check_action_keys(inner, *action, {}) && *action != "add_executor") {
@@ -191,8 +191,7 @@ void read_timed(ScenarioReading& reading, const Node& node, TimedFault& fault) {
 
 void read_fetch(ScenarioReading& reading, const Node& node, TaskFault& fault) {
   if (!check_keys(node, "fetch_fails", {{"from", "partition"}}) ||
-      !require(node.member("from"), "from") ||
-      !require(node.member("partition"), "partition")) {
+      !require(node.member("from"), "from") || !require(node.member("partition"), "partition")) {
     return;
   }
   fault.fetch_fails = true;
@@ -204,11 +203,9 @@ void read_fetch(ScenarioReading& reading, const Node& node, TaskFault& fault) {
     return;
   }
   const bool foreign = text.find('/') != std::string::npos;
-  const std::string whole =
-      fmt::format("{}/{}", foreign ? text : reading.text(fault.job) + "/" + text,
-                  fault.fetch_partition);
-  const StageReference reference =
-      read_reference(reading, from, whole, {.min = 3, .max = 3});
+  const std::string whole = fmt::format(
+      "{}/{}", foreign ? text : reading.text(fault.job) + "/" + text, fault.fetch_partition);
+  const StageReference reference = read_reference(reading, from, whole, {.min = 3, .max = 3});
   if (foreign) {
     fault.fetch_from_job = reading.intern(reference.job);
   }
@@ -216,9 +213,9 @@ void read_fetch(ScenarioReading& reading, const Node& node, TaskFault& fault) {
 }
 
 void read_task_fault(ScenarioReading& reading, const Node& node) {
-  if (!check_keys(node, "a task fault",
-                  {{"task", "attempt", "try", "fails", "fetch_fails", "after", "slow",
-                    "status_late"}})) {
+  if (!check_keys(
+          node, "a task fault",
+          {{"task", "attempt", "try", "fails", "fetch_fails", "after", "slow", "status_late"}})) {
     return;
   }
   TaskFault fault;
@@ -263,8 +260,7 @@ void read_task_fault(ScenarioReading& reading, const Node& node) {
     fault.status_late = read_duration(late, 0);
   }
   if (!fails.given() && !fetch.given() && !fault.slow_milli && !fault.status_late) {
-    node.fail("nothing happens in this fault",
-              "add one of fails, fetch_fails, slow, status_late");
+    node.fail("nothing happens in this fault", "add one of fails, fetch_fails, slow, status_late");
   }
   reading.scenario.faults.order.push_back(
       {.task = true, .index = static_cast<std::uint32_t>(reading.scenario.faults.tasks.size())});
@@ -349,8 +345,7 @@ JsonValue write_timed(const model::Scenario& scenario, const TimedFault& fault) 
     match.add("job", json_string(scenario.names.text(fault.match_job)));
   }
   if (fault.match_stage.valid()) {
-    match.add("stage", json_string(fmt::format("{}/{}",
-                                               scenario.names.text(fault.match_stage_job),
+    match.add("stage", json_string(fmt::format("{}/{}", scenario.names.text(fault.match_stage_job),
                                                scenario.names.text(fault.match_stage))));
   }
   if (fault.match_executor.valid()) {

@@ -130,8 +130,8 @@ void read_stages(ScenarioReading& reading, const Node& node, JobSpec& job) {
 
 void read_job(ScenarioReading& reading, const Node& node) {
   if (!check_keys(node, "a job",
-                  {{"name", "submit", "pool", "priority", "repeat", "after", "result",
-                    "on_failure", "stages", "edges"},
+                  {{"name", "submit", "pool", "priority", "repeat", "after", "result", "on_failure",
+                    "stages", "edges"},
                    {"mode", "properties", "client", "query"}})) {
     return;
   }
@@ -297,8 +297,7 @@ std::optional<std::size_t> find_job(const model::Scenario& scenario, std::string
   return static_cast<std::size_t>(found - jobs.begin());
 }
 
-StageIndex find_stage(const model::Scenario& scenario, const JobSpec& job,
-                      std::string_view name) {
+StageIndex find_stage(const model::Scenario& scenario, const JobSpec& job, std::string_view name) {
   for (std::size_t i = 0; i < job.stages.size(); ++i) {
     if (scenario.names.text(job.stages[i].name) == name) {
       return StageIndex{i};
@@ -373,9 +372,9 @@ StageReference read_reference(ScenarioReading& reading, const Node& node, std::s
                  views(known));
   } else if (stage.valid() && reference.partition &&
              *reference.partition >= spec.stages[stage.index()].tasks) {
-    node.fail(fmt::format("stage \"{}\" has no partition {}", reference.stage,
-                          *reference.partition),
-              fmt::format("it has {} tasks, counted from 0", spec.stages[stage.index()].tasks));
+    node.fail(
+        fmt::format("stage \"{}\" has no partition {}", reference.stage, *reference.partition),
+        fmt::format("it has {} tasks, counted from 0", spec.stages[stage.index()].tasks));
   }
   return reference;
 }

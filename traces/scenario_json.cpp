@@ -53,8 +53,7 @@ void read_header(Scenario& scenario, const Node& node, std::string_view file) {
   }
   const Node name = node.member("name");
   scenario.name = name.given() ? read_string(name, "name") : stem(file);
-  scenario.seed =
-      static_cast<std::uint64_t>(read_integer(node.member("seed"), 0, {.min = 0}));
+  scenario.seed = static_cast<std::uint64_t>(read_integer(node.member("seed"), 0, {.min = 0}));
   scenario.timing = read_enum(node.member("timing"), "a timing", model::Timing::scripted);
   if (const Node ties = node.member("ties"); ties.given()) {
     scenario.ties_shuffled = read_choice(ties, "ties", {"in-order", "shuffled"}) == 1U;

@@ -87,9 +87,8 @@ void read_flow_keys(const Node& node, StageSpec& stage) {
   stage.op = read_enum(node.member("operator"), "an operator", model::Operator::stream);
   if (const Node limit = node.member("limit"); limit.is(JsonKind::array)) {
     for (const Node& item : per_partition(limit, "limit", stage)) {
-      stage.limit.push_back(item.is(JsonKind::null)
-                                ? std::optional<std::int64_t>{}
-                                : read_integer(item, 0, {.min = 0}));
+      stage.limit.push_back(item.is(JsonKind::null) ? std::optional<std::int64_t>{}
+                                                    : read_integer(item, 0, {.min = 0}));
     }
   } else if (limit.given()) {
     stage.limit.emplace_back(read_integer(limit, 0, {.min = 0}));
@@ -147,8 +146,8 @@ model::StreamSpec read_stream(const Node& node, const JobSpec& job, const EdgeSp
               "one list per task of the producer, possibly empty");
   }
   for (const Node& producer : producers) {
-    stream.emit.push_back(read_emissions(producer, stream.partitions.value_or(
-                                                       static_cast<std::int32_t>(partitions))));
+    stream.emit.push_back(read_emissions(
+        producer, stream.partitions.value_or(static_cast<std::int32_t>(partitions))));
   }
   return stream;
 }
@@ -175,8 +174,8 @@ struct ForeignStage {
 ForeignStage read_foreign(ScenarioReading& reading, const Node& node) {
   const std::string text = read_string(node, "job/stage");
   const std::size_t slash = text.find('/');
-  if (slash == std::string::npos || text.find('/', slash + 1) != std::string::npos ||
-      slash == 0 || slash + 1 == text.size()) {
+  if (slash == std::string::npos || text.find('/', slash + 1) != std::string::npos || slash == 0 ||
+      slash + 1 == text.size()) {
     node.fail(fmt::format("\"{}\" names no stage of another job", text), "write job/stage");
     return {};
   }

@@ -123,8 +123,7 @@ JsonValue write_stream(const model::StreamSpec& stream) {
 }
 
 JsonValue write_foreign(const Scenario& scenario, model::NameId job, model::NameId stage) {
-  return json_string(
-      fmt::format("{}/{}", scenario.names.text(job), scenario.names.text(stage)));
+  return json_string(fmt::format("{}/{}", scenario.names.text(job), scenario.names.text(stage)));
 }
 
 JsonValue write_edge(const Scenario& scenario, const JobSpec& job, const EdgeSpec& edge) {

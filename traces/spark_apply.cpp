@@ -1,3 +1,4 @@
+// registry: none (a part of the reader of Spark event logs)
 // See spark_apply.hpp.
 #include "traces/spark_apply.hpp"
 
@@ -189,6 +190,7 @@ void SparkApply::task_end(const SparkTaskEnd& end, std::int64_t partition) {
   ++log_.counts.tasks;
   ++log_.counts.task_ends[end.reason];
   if (end.reason == "Resubmitted") {
+    executor_of(end.task).lost_tasks = true;
     return;  // a task that had succeeded and whose output is lost; its new try has its own lines
   }
   SparkStage& stage = stage_of(*end.stage);
@@ -201,8 +203,7 @@ void SparkApply::task_end(const SparkTaskEnd& end, std::int64_t partition) {
   const std::int64_t launch = *end.task.launch_ms;
   stage.first_launch_ms = std::min(stage.first_launch_ms.value_or(launch), launch);
   if (end.task.finish_ms > 0) {
-    stage.last_finish_ms =
-        std::max(stage.last_finish_ms.value_or(launch), end.task.finish_ms);
+    stage.last_finish_ms = std::max(stage.last_finish_ms.value_or(launch), end.task.finish_ms);
   }
   if (end.reason == "Success") {
     success(stage, end, partition);
@@ -233,8 +234,9 @@ void SparkApply::success(SparkStage& stage, const SparkTaskEnd& end, std::int64_
     warn("task end repeated");
     return;
   }
-  stage.read_bytes += end.metrics.read_bytes;
-  stage.written_bytes += end.metrics.written_bytes;
+  constexpr std::int64_t bytes_max = std::int64_t{1} << 60U;
+  stage.read_bytes = std::min(bytes_max, stage.read_bytes + end.metrics.read_bytes);
+  stage.written_bytes = std::min(bytes_max, stage.written_bytes + end.metrics.written_bytes);
   stage.last_success_ms =
       std::max(stage.last_success_ms.value_or(end.task.finish_ms), end.task.finish_ms);
   if (done.finish_ms[p] > end.task.finish_ms) {
@@ -249,14 +251,12 @@ void SparkApply::success(SparkStage& stage, const SparkTaskEnd& end, std::int64_
     done.parts.fetch_wait_us[p] = cut32(m.fetch_wait_ms * 1000);
     done.parts.write_us[p] = cut32(m.write_ns / 1000);
     done.parts.serialize_us[p] = cut32(m.serialize_ms * 1000);
-    done.parts.rest_us[p] =
-        cut32((duration - m.deserialize_ms - m.run_ms - m.serialize_ms) * 1000);
+    done.parts.rest_us[p] = cut32((duration - m.deserialize_ms - m.run_ms - m.serialize_ms) * 1000);
   }
 }
 
-void SparkApply::failure(SparkStage& stage, SparkExecutor& executor,
-                         const SparkTaskEnd& end,
-             std::int64_t partition) {
+void SparkApply::failure(SparkStage& stage, SparkExecutor& executor, const SparkTaskEnd& end,
+                         std::int64_t partition) {
   if (end.reason == "TaskKilled") {
     return;
   }

@@ -1,3 +1,4 @@
+// registry: none (a part of the reader of Spark event logs)
 // Aliases, jobs and their stages, recorded times, and the losses of a Spark log.
 #include "traces/spark_assemble.hpp"
 
@@ -241,9 +242,11 @@ class Assembler {
     bool cyclic = false;
     const std::vector<std::int64_t> stages = ordered_stages(source, cyclic);
     if (cyclic) {
-      return Error{.what = "the stages of job " + std::to_string(source.id) +
-                           " read each other in a cycle",
-                   .file = file_, .field = "Parent IDs", .code = "T008"};
+      return Error{
+          .what = "the stages of job " + std::to_string(source.id) + " read each other in a cycle",
+          .file = file_,
+          .field = "Parent IDs",
+          .code = "T008"};
     }
     if (stages.empty()) {
       log_.warnings.add("job of which no stage ran: left out", {}, job_name(source.id));
@@ -254,7 +257,7 @@ class Assembler {
     job.spec.pool = trace_.names.intern(source.pool.empty() ? "default" : source.pool);
     job.spec.submit = instant(*source.submitted_ms);
     job.recorded.submitted = job.spec.submit;
-    job.recorded.outcome = !source.ended       ? model::RecordedOutcome::unfinished
+    job.recorded.outcome = !source.ended      ? model::RecordedOutcome::unfinished
                            : source.succeeded ? model::RecordedOutcome::succeeded
                                               : model::RecordedOutcome::failed;
     if (source.ended) {
@@ -328,8 +331,7 @@ class Assembler {
     std::vector<std::size_t> absent;
     std::vector<model::Duration> known;
     for (std::size_t p = 0; p < tasks; ++p) {
-      if (p < stage.done.finish_ms.size() &&
-          stage.done.finish_ms[p] != SparkTasks::no_success) {
+      if (p < stage.done.finish_ms.size() && stage.done.finish_ms[p] != SparkTasks::no_success) {
         result[p] = std::int64_t{stage.done.duration_ms[p]} * model::millisecond;
       } else {
         absent.push_back(p);
@@ -399,8 +401,10 @@ class Assembler {
         edge.from_job = trace_.names.intern(job_name(owner->second->id));
         edge.from_stage = trace_.names.intern(stage_name(producer));
       } else {
-        log_.warnings.add("stage that reads outputs of a stage that is not in the log: read as if "
-                          "they were there", {}, stage_name(id));
+        log_.warnings.add(
+            "stage that reads outputs of a stage that is not in the log: read as if "
+            "they were there",
+            {}, stage_name(id));
         continue;
       }
       job.edges.push_back(std::move(edge));
@@ -440,10 +444,13 @@ class Assembler {
     const std::string what = std::to_string(tasks_lost_) + " of " +
                              std::to_string(tasks_expected_) +
                              " expected task ends of jobs that succeeded are missing";
-    if (!options_.lossy && tasks_lost_ * 100 > tasks_expected_ * loss_percent_max) {
-      return Error{.what = what, .file = file_,
-                   .remedy = "--lossy reads what is there; missing tasks take the median of their "
-                             "stage",
+    if (!options_.lossy && tasks_lost_ >= loss_tasks_min &&
+        tasks_lost_ * 100 > tasks_expected_ * loss_percent_max) {
+      return Error{.what = what,
+                   .file = file_,
+                   .remedy =
+                       "--lossy reads what is there; missing tasks take the median of their "
+                       "stage",
                    .code = "T012"};
     }
     log_.warnings.add("task ends are missing: their tasks take the median of their stage", {},
@@ -484,9 +491,9 @@ class Assembler {
   SparkAliases aliases_;
   model::Trace trace_;
   std::int64_t epoch_ms_ = 0;
-  std::vector<const SparkJob*> ordered_;                     // by submission
-  std::map<std::int64_t, const SparkJob*> owner_;            // stage -> job
-  std::set<const SparkJob*> made_;                           // looked up only, never walked
+  std::vector<const SparkJob*> ordered_;           // by submission
+  std::map<std::int64_t, const SparkJob*> owner_;  // stage -> job
+  std::set<const SparkJob*> made_;                 // looked up only, never walked
   std::map<std::string, model::ProfileId> profile_index_;
   std::int64_t tasks_expected_ = 0;
   std::int64_t tasks_lost_ = 0;
@@ -513,7 +520,7 @@ SparkAliases spark_aliases(const SparkLog& log) {
       continue;
     }
     const auto found = latest.find(stage.rdds);
-    if (found != latest.end()) {
+    if (found != latest.end() && !stage.rdds.empty()) {
       aliases.target[id] = found->second;
     } else {
       aliases.never_run.push_back(id);

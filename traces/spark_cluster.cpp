@@ -1,3 +1,4 @@
+// registry: none (a part of the reader of Spark event logs)
 // Executors and resource profiles of a Spark log as a cluster.
 #include <algorithm>
 #include <set>
@@ -120,16 +121,15 @@ class ClusterMaker {
   [[nodiscard]] std::int64_t joined_ms(const SparkExecutor& executor) {
     const std::int64_t added = executor.added_ms.value_or(epoch_ms_);
     if (executor.first_launch_ms && *executor.first_launch_ms < added) {
-      warnings_.add("executor that ran tasks before it registered: it joins with the first",
-                          {}, executor.id);
+      warnings_.add("executor that ran tasks before it registered: it joins with the first", {},
+                    executor.id);
       return *executor.first_launch_ms;
     }
     return added;
   }
 
   void add(const SparkExecutor& executor) {
-    const std::int64_t profile =
-        executor.profile.value_or(executor.seen_profile.value_or(0));
+    const std::int64_t profile = executor.profile.value_or(executor.seen_profile.value_or(0));
     const auto index = profile_index_.try_emplace(profile, model::ProfileId(0U)).first->second;
     model::ExecutorSpec spec;
     spec.name = trace_.names.intern(unique_name(executor));
@@ -141,14 +141,14 @@ class ClusterMaker {
     }
     if (executor.running_max > 0 && model::slots_of(spec.resources, task) == 0) {
       warnings_.add("executor that ran tasks it has no room for: it gets that room", {},
-                          executor.id);
+                    executor.id);
       for (std::size_t r = 0; r < task.size(); ++r) {
         spec.resources[r] = std::max(spec.resources[r], task[r] * executor.running_max);
       }
     }
     if (!executor.added_ms) {
-      warnings_.add("executor that never registered: its size is that of its busiest moment",
-                          {}, executor.id);
+      warnings_.add("executor that never registered: its size is that of its busiest moment", {},
+                    executor.id);
     }
     spec.joins = instant(joined_ms(executor));
     model::ExecutorEnd end;

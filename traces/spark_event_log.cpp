@@ -1,3 +1,4 @@
+// registry: spark-event-log
 // Files in, lines to the event reader, the log to the assembler.
 #include "traces/spark_event_log.hpp"
 

@@ -1,3 +1,4 @@
+// registry: none (a part of the reader of Spark event logs)
 // See spark_event_names.hpp.
 #include "traces/spark_event_names.hpp"
 
@@ -13,7 +14,7 @@ struct EventName {
 };
 
 // By how often they come. `ignored` ones say nothing about scheduling that is not said elsewhere.
-constexpr std::array<EventName, 40> event_names{{
+constexpr auto event_names = std::to_array<EventName>({
     {"SparkListenerTaskEnd", SparkEvent::task_end},
     {"SparkListenerTaskStart", SparkEvent::task_start},
     {"SparkListenerStageSubmitted", SparkEvent::stage_submitted},
@@ -51,10 +52,8 @@ constexpr std::array<EventName, 40> event_names{{
     {"SparkListenerNodeExcluded", SparkEvent::ignored},
     {"SparkListenerNodeExcludedForStage", SparkEvent::ignored},
     {"SparkListenerNodeUnexcluded", SparkEvent::ignored},
-    {"SparkRapidsBuildInfoEvent", SparkEvent::ignored},
     {"SparkListenerQueryExecutionMetrics", SparkEvent::ignored},
-    {"DBCDebugEvent", SparkEvent::ignored},
-}};
+});
 
 // Bytes of the character at the front of `text`; 0 if there is none that is valid.
 std::size_t utf8_length(std::string_view text) {
@@ -63,8 +62,10 @@ std::size_t utf8_length(std::string_view text) {
   if (lead < 0x80U) {
     return 1;
   }
-  const std::size_t length = lead < 0xC2U || lead > 0xF4U ? 0 : lead < 0xE0U ? 2
-                             : lead < 0xF0U ? 3 : 4;
+  const std::size_t length = lead < 0xC2U || lead > 0xF4U ? 0
+                             : lead < 0xE0U               ? 2
+                             : lead < 0xF0U               ? 3
+                                                          : 4;
   if (length == 0 || length > text.size()) {
     return 0;
   }
@@ -92,7 +93,8 @@ SparkEvent spark_event_of(std::string_view name) {
     return found->event;
   }
   // SQL, streaming and catalog events carry plans and progress; jobs say which query they are of.
-  const bool elsewhere = name.starts_with("org.apache.spark.sql.") || name.starts_with("com.");
+  const bool elsewhere =
+      name.starts_with("org.apache.spark.sql.") || name.starts_with("com.nvidia.spark.");
   return elsewhere ? SparkEvent::ignored : SparkEvent::unknown;
 }
 

@@ -8,9 +8,21 @@
 namespace rehearse::traces {
 
 enum class SparkEvent : std::uint8_t {
-  task_end, task_start, stage_submitted, stage_completed, job_start, job_end, executor_added,
-  executor_removed, environment, profile_added, application_start, application_end, log_start,
-  ignored, unknown
+  task_end,
+  task_start,
+  stage_submitted,
+  stage_completed,
+  job_start,
+  job_end,
+  executor_added,
+  executor_removed,
+  environment,
+  profile_added,
+  application_start,
+  application_end,
+  log_start,
+  ignored,
+  unknown
 };
 
 // `ignored`: known, and says nothing about scheduling that is not said elsewhere.

@@ -1,5 +1,6 @@
-// JSON lines to plain records: one function per event, reading the keys that matter and skipping the
-// rest. Reading may throw (simdjson's errors, and FieldError of our own); the throw ends in
+// registry: none (a part of the reader of Spark event logs)
+// JSON lines to plain records: one function per event, reading the keys that matter and skipping
+// the rest. Reading may throw (simdjson's errors, and FieldError of our own); the throw ends in
 // SparkEventReader::read, before anything was applied.
 #include "traces/spark_events.hpp"
 
@@ -22,7 +23,9 @@ using model::Error;
 
 static_assert(line_padding >= simdjson::SIMDJSON_PADDING);
 
-constexpr std::int64_t tasks_max = 100'000'000;  // of one stage; more is a damaged number
+constexpr std::int64_t tasks_max = 100'000'000;          // of one stage; more is a damaged number
+constexpr std::int64_t time_max_ms = 4'102'444'800'000;  // the year 2100
+constexpr std::int64_t amount_max = std::int64_t{1} << 50U;  // of a metric, in its own unit
 
 // A key that is missing, or a value that cannot be.
 struct FieldError {
@@ -35,6 +38,13 @@ struct FieldError {
 // number of tasks.
 std::int64_t to_milli(double amount) {
   constexpr double rounding = 1e-9;
+  constexpr double most = 1e12;
+  if (!(amount >= 0.0 && amount <= most)) {
+    throw FieldError{"T010", "is no amount of a resource"};
+  }
+  if (amount > 0.0 && amount < 0.001) {
+    return 1;
+  }
   if (amount > 0.0 && amount <= 0.5) {
     const auto sharing = static_cast<std::int64_t>(1.0 / amount + rounding);
     return std::max<std::int64_t>(1, model::milli / sharing);
@@ -94,6 +104,20 @@ struct SparkEventReader::State {
     return value.get_int64();
   }
 
+  // A point in time. Spark writes 0 or less for one that it does not know.
+  std::optional<std::int64_t> moment(std::string_view name, ondemand::value value) {
+    const std::int64_t at_ms = integer(name, value);
+    if (at_ms > time_max_ms) {
+      throw FieldError{"T010", "is " + std::to_string(at_ms) + ", after the year 2100"};
+    }
+    return at_ms > 0 ? std::optional(at_ms) : std::nullopt;
+  }
+
+  // A metric: what cannot be is cut to what can.
+  std::int64_t metric(std::string_view name, ondemand::value value) {
+    return std::clamp<std::int64_t>(integer(name, value), 0, amount_max);
+  }
+
   template <class T>
   const T& needed(std::string_view name, const std::optional<T>& value) {
     if (!value) {
@@ -140,9 +164,9 @@ struct SparkEventReader::State {
         field = "Stage Info.Parent IDs";
         info.parents = integers_of(item);
       } else if (key == "Submission Time") {
-        info.submitted_ms = integer("Stage Info.Submission Time", item);
+        info.submitted_ms = moment("Stage Info.Submission Time", item);
       } else if (key == "Completion Time") {
-        info.completed_ms = integer("Stage Info.Completion Time", item);
+        info.completed_ms = moment("Stage Info.Completion Time", item);
       } else if (key == "Resource Profile Id") {
         info.profile = integer("Stage Info.Resource Profile Id", item);
       }
@@ -151,8 +175,8 @@ struct SparkEventReader::State {
     const std::int64_t tasks = needed("Stage Info.Number of Tasks", info.tasks);
     if (tasks < 0 || tasks > tasks_max) {
       field = "Stage Info.Number of Tasks";
-      throw FieldError{"T010", "is " + std::to_string(tasks) + ", expected 0 to " +
-                                   std::to_string(tasks_max)};
+      throw FieldError{
+          "T010", "is " + std::to_string(tasks) + ", expected 0 to " + std::to_string(tasks_max)};
     }
     return info;
   }
@@ -169,9 +193,9 @@ struct SparkEventReader::State {
       } else if (key == "Attempt") {
         info.attempt = integer("Task Info.Attempt", item);
       } else if (key == "Launch Time") {
-        info.launch_ms = integer("Task Info.Launch Time", item);
+        info.launch_ms = moment("Task Info.Launch Time", item);
       } else if (key == "Finish Time") {
-        info.finish_ms = integer("Task Info.Finish Time", item);
+        info.finish_ms = moment("Task Info.Finish Time", item).value_or(0);
       } else if (key == "Executor ID") {
         info.executor = text_of(item);
       } else if (key == "Host") {
@@ -189,25 +213,25 @@ struct SparkEventReader::State {
     each_field(value, [&](std::string_view key, ondemand::value item) {
       metrics.present = true;
       if (key == "Executor Deserialize Time") {
-        metrics.deserialize_ms = integer("Task Metrics.Executor Deserialize Time", item);
+        metrics.deserialize_ms = metric("Task Metrics.Executor Deserialize Time", item);
       } else if (key == "Executor Run Time") {
-        metrics.run_ms = integer("Task Metrics.Executor Run Time", item);
+        metrics.run_ms = metric("Task Metrics.Executor Run Time", item);
       } else if (key == "Result Serialization Time") {
-        metrics.serialize_ms = integer("Task Metrics.Result Serialization Time", item);
+        metrics.serialize_ms = metric("Task Metrics.Result Serialization Time", item);
       } else if (key == "Shuffle Read Metrics") {
         each_field(item, [&](std::string_view part, ondemand::value amount) {
           if (part == "Fetch Wait Time") {
-            metrics.fetch_wait_ms = integer("Shuffle Read Metrics.Fetch Wait Time", amount);
+            metrics.fetch_wait_ms = metric("Shuffle Read Metrics.Fetch Wait Time", amount);
           } else if (part == "Remote Bytes Read" || part == "Local Bytes Read") {
-            metrics.read_bytes += integer("Shuffle Read Metrics bytes", amount);
+            metrics.read_bytes += metric("Shuffle Read Metrics bytes", amount);
           }
         });
       } else if (key == "Shuffle Write Metrics") {
         each_field(item, [&](std::string_view part, ondemand::value amount) {
           if (part == "Shuffle Bytes Written") {
-            metrics.written_bytes = integer("Shuffle Write Metrics bytes", amount);
+            metrics.written_bytes = metric("Shuffle Write Metrics bytes", amount);
           } else if (part == "Shuffle Write Time") {
-            metrics.write_ns = integer("Shuffle Write Metrics.Shuffle Write Time", amount);
+            metrics.write_ns = metric("Shuffle Write Metrics.Shuffle Write Time", amount);
           }
         });
       }
@@ -232,7 +256,7 @@ struct SparkEventReader::State {
       } else if (key == "App Attempt ID") {
         log.attempt = text_of(item);
       } else if (key == "Timestamp") {
-        log.app_start_ms = integer("Timestamp", item);
+        log.app_start_ms = moment("Timestamp", item);
       }
     });
   }
@@ -240,7 +264,7 @@ struct SparkEventReader::State {
   void application_end(ondemand::value event) {
     each_field(event, [&](std::string_view key, ondemand::value item) {
       if (key == "Timestamp") {
-        log.app_end_ms = integer("Timestamp", item);
+        log.app_end_ms = moment("Timestamp", item);
       }
     });
   }
@@ -317,7 +341,7 @@ struct SparkEventReader::State {
     SparkExecutor added;
     each_field(event, [&](std::string_view key, ondemand::value item) {
       if (key == "Timestamp") {
-        added.added_ms = integer("Timestamp", item);
+        added.added_ms = moment("Timestamp", item);
       } else if (key == "Executor ID") {
         added.id = text_of(item);
       } else if (key == "Executor Info") {
@@ -333,7 +357,7 @@ struct SparkEventReader::State {
     std::optional<std::int64_t> at_ms;
     each_field(event, [&](std::string_view key, ondemand::value item) {
       if (key == "Timestamp") {
-        at_ms = integer("Timestamp", item);
+        at_ms = moment("Timestamp", item);
       } else if (key == "Executor ID") {
         removed.id = text_of(item);
       } else if (key == "Removed Reason") {
@@ -379,7 +403,7 @@ struct SparkEventReader::State {
       if (key == "Job ID") {
         id = integer("Job ID", item);
       } else if (key == "Submission Time") {
-        job.submitted_ms = integer("Submission Time", item);
+        job.submitted_ms = moment("Submission Time", item);
       } else if (key == "Stage Infos") {
         field = "Stage Infos";
         for (auto info : item.get_array()) {
@@ -404,7 +428,7 @@ struct SparkEventReader::State {
       if (key == "Job ID") {
         id = integer("Job ID", item);
       } else if (key == "Completion Time") {
-        end.completed_ms = integer("Completion Time", item);
+        end.completed_ms = moment("Completion Time", item);
       } else if (key == "Job Result") {
         each_field(item, [&](std::string_view part, ondemand::value text) {
           if (part == "Result") {
@@ -495,22 +519,35 @@ struct SparkEventReader::State {
 
   void dispatch(SparkEvent event, ondemand::value value) {
     switch (event) {
-      case SparkEvent::task_end: return task_end(value);
-      case SparkEvent::task_start: return apply.task_start(read_task_start(value));
-      case SparkEvent::stage_submitted: return apply.stage_submitted(read_stage_event(value));
-      case SparkEvent::stage_completed: return apply.stage_completed(read_stage_event(value));
-      case SparkEvent::job_start: return job_start(value);
-      case SparkEvent::job_end: return apply.job_end(read_job_end(value));
-      case SparkEvent::executor_added: return apply.executor_added(read_executor_added(value));
+      case SparkEvent::task_end:
+        return task_end(value);
+      case SparkEvent::task_start:
+        return apply.task_start(read_task_start(value));
+      case SparkEvent::stage_submitted:
+        return apply.stage_submitted(read_stage_event(value));
+      case SparkEvent::stage_completed:
+        return apply.stage_completed(read_stage_event(value));
+      case SparkEvent::job_start:
+        return job_start(value);
+      case SparkEvent::job_end:
+        return apply.job_end(read_job_end(value));
+      case SparkEvent::executor_added:
+        return apply.executor_added(read_executor_added(value));
       case SparkEvent::executor_removed:
         return apply.executor_removed(read_executor_removed(value));
-      case SparkEvent::environment: return environment(value);
-      case SparkEvent::profile_added: return profile_added(value);
-      case SparkEvent::application_start: return application_start(value);
-      case SparkEvent::application_end: return application_end(value);
-      case SparkEvent::log_start: return log_start(value);
+      case SparkEvent::environment:
+        return environment(value);
+      case SparkEvent::profile_added:
+        return profile_added(value);
+      case SparkEvent::application_start:
+        return application_start(value);
+      case SparkEvent::application_end:
+        return application_end(value);
+      case SparkEvent::log_start:
+        return log_start(value);
       case SparkEvent::ignored:
-      case SparkEvent::unknown: return;
+      case SparkEvent::unknown:
+        return;
     }
   }
 

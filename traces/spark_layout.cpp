@@ -1,3 +1,4 @@
+// registry: none (a part of the reader of Spark event logs)
 // Rolling directories are ordered by the number in the name and must be gapless; a compacted file
 // replaces everything up to its number. Databricks writes the newest part under a name without a
 // date.
@@ -77,7 +78,8 @@ model::Result<Listing> list(const std::string& path) {
     sort_in(listing, *it);
   }
   if (error) {
-    return std::unexpected(Error{.what = "cannot be listed: " + error.message(), .file = path,
+    return std::unexpected(Error{.what = "cannot be listed: " + error.message(),
+                                 .file = path,
                                  .kind = model::ErrorKind::io});
   }
   std::sort(listing.parts.begin(), listing.parts.end(), [](const Part& a, const Part& b) {
@@ -97,11 +99,11 @@ std::optional<Error> gap_in(const std::vector<Part>& parts, const std::string& p
   }
   for (const Part& part : parts) {
     if (part.number > expected) {
-      return Error{.what = "events_" + std::to_string(expected) + " is missing (there are " +
-                           present + ")",
-                   .file = path,
-                   .remedy = "copy the missing part, or read what is there with --partial",
-                   .code = "T004"};
+      return Error{
+          .what = "events_" + std::to_string(expected) + " is missing (there are " + present + ")",
+          .file = path,
+          .remedy = "copy the missing part, or read what is there with --partial",
+          .code = "T004"};
     }
     expected = std::max(expected, part.number + 1);
   }
@@ -112,8 +114,8 @@ model::Result<SparkLayout> rolling(Listing listing, const std::string& path,
                                    const LoadOptions& options) {
   SparkLayout layout;
   auto& parts = listing.parts;
-  const auto compact = std::find_if(parts.rbegin(), parts.rend(),
-                                    [](const Part& part) { return part.compacted; });
+  const auto compact =
+      std::find_if(parts.rbegin(), parts.rend(), [](const Part& part) { return part.compacted; });
   if (compact != parts.rend()) {
     layout.compacted = true;
     parts.erase(parts.begin(), std::prev(compact.base()));
@@ -142,9 +144,11 @@ model::Result<SparkLayout> rolling(Listing listing, const std::string& path,
 }
 
 Error without_logs(const Listing& listing, const std::string& path) {
-  Error error{.what = "is a directory without event logs", .file = path,
-              .remedy = "expected events_<n>_* (rolling), eventlog* (Databricks), or the name of "
-                        "one file"};
+  Error error{.what = "is a directory without event logs",
+              .file = path,
+              .remedy =
+                  "expected events_<n>_* (rolling), eventlog* (Databricks), or the name of "
+                  "one file"};
   std::vector<std::string> names = listing.folders;
   names.insert(names.end(), listing.others.begin(), listing.others.end());
   if (names.empty()) {
@@ -161,8 +165,8 @@ Error without_logs(const Listing& listing, const std::string& path) {
 model::Result<SparkLayout> spark_layout(const std::string& path, const LoadOptions& options) {
   std::error_code ignored;
   if (path == "-" || !fs::is_directory(path, ignored)) {
-    return SparkLayout{.files = {path}, .warnings = {},
-                       .in_progress = path.ends_with(".inprogress")};
+    return SparkLayout{
+        .files = {path}, .warnings = {}, .in_progress = path.ends_with(".inprogress")};
   }
   auto listing = list(path);
   if (!listing) {

@@ -1,5 +1,5 @@
-// The events of a Spark log as plain values: what spark_events reads from a line and spark_apply adds
-// to a SparkLog. An absent optional was not in the line.
+// The events of a Spark log as plain values: what spark_events reads from a line and spark_apply
+// adds to a SparkLog. An absent optional was not in the line.
 #pragma once
 
 #include <cstdint>

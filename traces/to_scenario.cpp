@@ -1,5 +1,6 @@
-// See to_scenario.hpp. First units are formed as jobs of a trace of their own, then arrivals, delays
-// and executors are written down as a scenario says them.
+// registry: none (scenarios from any trace)
+// See to_scenario.hpp. First units are formed as jobs of a trace of their own, then arrivals,
+// delays and executors are written down as a scenario says them.
 #include "traces/to_scenario.hpp"
 
 #include <algorithm>
@@ -143,14 +144,13 @@ class Converter {
     for (std::size_t s = 0; s < job.spec.stages.size(); ++s) {
       model::StageSpec stage = job.spec.stages[s];
       const auto& present = unit.job.spec.stages;
-      const bool clash = std::any_of(present.begin(), present.end(), [&](const auto& other) {
-        return other.name == stage.name;
-      });
+      const bool clash = std::any_of(present.begin(), present.end(),
+                                     [&](const auto& other) { return other.name == stage.name; });
       if (clash) {
         stage.name = intern(text(job.spec.name) + "." + text(stage.name));
       }
-      place_[{job.spec.name, job.spec.stages[s].name}] = {
-          unit_of_[job.spec.name], unit.job.spec.stages.size()};
+      place_[{job.spec.name, job.spec.stages[s].name}] = {unit_of_[job.spec.name],
+                                                          unit.job.spec.stages.size()};
       unit.job.spec.stages.push_back(std::move(stage));
       unit.origins.push_back({j, s});
       model::RecordedStage seen;
@@ -268,9 +268,8 @@ class Converter {
       last_end = std::max(last_end, job.recorded.end.value_or(model::instant_max));
     }
     const auto& executors = trace_.cluster.executors;
-    const bool some_join = std::any_of(executors.begin(), executors.end(), [&](const auto& e) {
-      return e.joins <= last_end;
-    });
+    const bool some_join = std::any_of(executors.begin(), executors.end(),
+                                       [&](const auto& e) { return e.joins <= last_end; });
     for (std::size_t i = 0; i < executors.size(); ++i) {
       const model::ExecutorSpec& executor = executors[i];
       if (executor.joins > last_end && some_join) {

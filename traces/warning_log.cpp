@@ -1,3 +1,4 @@
+// registry: none (warnings of any reader)
 // See warning_log.hpp.
 #include "traces/warning_log.hpp"
 

@@ -10,7 +10,7 @@
 namespace rehearse::model {
 
 enum class KeyKind : std::uint8_t {
-  name,         // interned text; absent when invalid
+  name,  // interned text; absent when invalid
   integer,
   boolean,
   enumeration,  // one of `texts`
@@ -21,7 +21,7 @@ enum class KeyKind : std::uint8_t {
 struct EventKey {
   std::string_view name;
   KeyKind kind = KeyKind::name;
-  bool optional = false;                        // may be absent; names always may
+  bool optional = false;                         // may be absent; names always may
   std::span<const std::string_view> texts = {};  // of an enumeration, or of a list of one
 };
 

@@ -144,8 +144,7 @@ class CanonicalWriter {
   unsigned char* at_;
 };
 
-unsigned char* CanonicalWriter::first_use(CanonicalStream& stream, NameId id,
-                                          unsigned char* at) {
+unsigned char* CanonicalWriter::first_use(CanonicalStream& stream, NameId id, unsigned char* at) {
   if (id.index() >= stream.numbers_.size()) {
     stream.numbers_.resize(std::max<std::size_t>(id.index() + 1, stream.numbers_.size() * 2),
                            not_numbered);

@@ -22,9 +22,7 @@ constexpr bool is_vector = false;
 template <class T>
 constexpr bool is_vector<std::vector<T>> = true;
 
-bool needs_escape(char c) {
-  return static_cast<unsigned char>(c) < 0x20U || c == '"' || c == '\\';
-}
+bool needs_escape(char c) { return static_cast<unsigned char>(c) < 0x20U || c == '"' || c == '\\'; }
 
 class LineWriter {
  public:

@@ -35,22 +35,22 @@ constexpr std::array<Unit, 6> duration_units{{{"h", 3600 * second},
 constexpr std::int64_t kilo = 1000;
 constexpr std::int64_t kibi = 1024;
 // Binary before decimal, great before small: the order in which equally short texts are preferred.
-constexpr std::array<Unit, 12> byte_units{{{"PiB", kibi * kibi * kibi * kibi * kibi},
-                                           {"TiB", kibi * kibi * kibi * kibi},
-                                           {"GiB", kibi * kibi * kibi},
-                                           {"MiB", kibi * kibi},
+constexpr std::array<Unit, 12> byte_units{{{"PiB", kibi* kibi* kibi* kibi* kibi},
+                                           {"TiB", kibi* kibi* kibi* kibi},
+                                           {"GiB", kibi* kibi* kibi},
+                                           {"MiB", kibi* kibi},
                                            {"KiB", kibi},
-                                           {"PB", kilo * kilo * kilo * kilo * kilo},
-                                           {"TB", kilo * kilo * kilo * kilo},
-                                           {"GB", kilo * kilo * kilo},
-                                           {"MB", kilo * kilo},
+                                           {"PB", kilo* kilo* kilo* kilo* kilo},
+                                           {"TB", kilo* kilo* kilo* kilo},
+                                           {"GB", kilo* kilo* kilo},
+                                           {"MB", kilo* kilo},
                                            {"KB", kilo},
                                            {"kB", kilo},
                                            {"B", 1}}};
 
-constexpr std::array<Unit, 5> bit_units{{{"Tbit", kilo * kilo * kilo * kilo},
-                                         {"Gbit", kilo * kilo * kilo},
-                                         {"Mbit", kilo * kilo},
+constexpr std::array<Unit, 5> bit_units{{{"Tbit", kilo* kilo* kilo* kilo},
+                                         {"Gbit", kilo* kilo* kilo},
+                                         {"Mbit", kilo* kilo},
                                          {"Kbit", kilo},
                                          {"bit", 1}}};
 
@@ -289,8 +289,8 @@ Result<std::int64_t> parse_decimal(std::string_view text, std::int64_t scale) {
   const auto value = scaled(*digits, scale);
   if (!value) {
     return value.error() == Inexact::too_large
-               ? bad(shown(text) + " is too large", fmt::format("the greatest value is {}",
-                                                                int64_max / scale))
+               ? bad(shown(text) + " is too large",
+                     fmt::format("the greatest value is {}", int64_max / scale))
                : bad(shown(text) + " has too many digits behind the point",
                      fmt::format("the smallest step is {}", format_decimal(1, scale)));
   }

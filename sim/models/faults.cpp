@@ -23,8 +23,13 @@ Faults::Faults(const model::FaultPlan& plan, const model::NameTable& names)
   }
   for (std::uint32_t i = 0; i < plan.tasks.size(); ++i) {
     const model::TaskFault& fault = plan.tasks[i];
-    by_task_.emplace(std::tuple{fault.job.value, fault.stage.value, fault.partition}, i);
+    targets_.push_back({fault.job.value, fault.stage.value, fault.partition, i});
+    if (fault.job.index() >= job_has_targets_.size()) {
+      job_has_targets_.resize(fault.job.index() + 1, false);
+    }
+    job_has_targets_[fault.job.index()] = true;
   }
+  std::ranges::sort(targets_);
 }
 
 std::vector<DueFault> Faults::planned() const {
@@ -40,16 +45,23 @@ std::vector<DueFault> Faults::planned() const {
 TryFaults Faults::of_try(const model::TaskRef& task, NameId plain_name) {
   TryFaults result;
   std::vector<std::uint32_t> entries;
-  for (const NameId job : {task.job, plain_name}) {
-    const auto [first, last] =
-        by_task_.equal_range(std::tuple{job.value, task.stage.value, task.partition});
-    for (auto it = first; it != last; ++it) {
-      entries.push_back(it->second);
+  const auto collect = [&](NameId job) {
+    if (job.index() >= job_has_targets_.size() || !job_has_targets_[job.index()]) {
+      return;
     }
+    const Target first{job.value, task.stage.value, task.partition, 0};
+    for (auto it = std::ranges::lower_bound(targets_, first);
+         it != targets_.end() && it->job == first.job && it->stage == first.stage &&
+         it->partition == first.partition;
+         ++it) {
+      entries.push_back(it->entry);
+    }
+  };
+  collect(task.job);
+  if (plain_name != task.job) {
+    collect(plain_name);
   }
   std::ranges::sort(entries);
-  const auto repeated = std::ranges::unique(entries);
-  entries.erase(repeated.begin(), repeated.end());
   for (const std::uint32_t entry : entries) {
     const model::TaskFault& fault = plan_.tasks[entry];
     if (fault.attempt != task.attempt ||

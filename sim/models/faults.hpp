@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "model/fault_plan.hpp"
@@ -42,6 +41,7 @@ class Faults {
 
   // Marks the entries that apply as fired. `plain_name`: another name of the task's job, the bare
   // one of a repeated job.
+  // Cheap when no entry names the job.
   [[nodiscard]] TryFaults of_try(const model::TaskRef& task, model::NameId plain_name);
 
   // An event was journalled, or a timer of a job was armed: the faults it sets off.
@@ -53,6 +53,7 @@ class Faults {
   [[nodiscard]] std::vector<std::string> never_fired() const;
 
  private:
+  using NameKey = std::uint32_t;  // value of a name id
   using StageKey = std::pair<std::uint32_t, std::uint32_t>;  // job, stage name ids
   struct Attempt {  // of a group, or of a stage that is one of its own
     std::int64_t tasks = 0;
@@ -78,7 +79,15 @@ class Faults {
   std::vector<bool> timed_fired_;
   std::vector<bool> task_fired_;
   std::vector<std::int32_t> seen_;  // occurrences that matched, by timed fault
-  std::multimap<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, std::uint32_t> by_task_;
+  struct Target {
+    NameKey job = 0;
+    NameKey stage = 0;
+    std::int32_t partition = 0;
+    std::uint32_t entry = 0;  // in FaultPlan::tasks
+    auto operator<=>(const Target&) const = default;
+  };
+  std::vector<Target> targets_;        // sorted
+  std::vector<bool> job_has_targets_;  // by name id
   std::map<StageKey, StageKey> leader_of_;                        // members of groups
   std::map<StageKey, std::vector<model::NameId>> group_members_;  // by leader
   std::map<StageKey, Attempt> attempts_;                          // live, by leader

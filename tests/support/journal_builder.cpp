@@ -44,8 +44,8 @@ PerProfile JournalBuilder::per_profile(const Slots& slots) {
 std::vector<EdgeItem> JournalBuilder::edge_items(const std::vector<EdgeSpec>& edges) {
   std::vector<EdgeItem> items;
   for (const EdgeSpec& edge : edges) {
-    items.push_back({id(edge.from), id(edge.to),
-                     edge.pipelined ? EdgeKind::pipelined : EdgeKind::regular});
+    items.push_back(
+        {id(edge.from), id(edge.to), edge.pipelined ? EdgeKind::pipelined : EdgeKind::regular});
   }
   return items;
 }
@@ -173,8 +173,8 @@ JournalBuilder& JournalBuilder::waits_for_inputs(std::string_view group) {
 JournalBuilder& JournalBuilder::waits_for_slots(std::string_view group, const Slots& need,
                                                 const Slots& have) {
   const StageRef ref = stage_ref(group, {});
-  return add(GroupQueued{ref.job, ref.stage, QueuedReason::slots, per_profile(need),
-                         per_profile(have)});
+  return add(
+      GroupQueued{ref.job, ref.stage, QueuedReason::slots, per_profile(need), per_profile(have)});
 }
 
 JournalBuilder& JournalBuilder::admitted(std::string_view group, const Slots& slots,

@@ -73,8 +73,7 @@ class JournalBuilder {
                            std::string_view profile = "default");
   JournalBuilder& lost(std::string_view executor,
                        model::LossCause cause = model::LossCause::process);
-  JournalBuilder& held(std::string_view executor,
-                       model::HoldCause cause = model::HoldCause::hold);
+  JournalBuilder& held(std::string_view executor, model::HoldCause cause = model::HoldCause::hold);
   JournalBuilder& released(std::string_view executor);
 
   JournalBuilder& job(std::string_view name, const std::vector<StageSpec>& stages,
@@ -93,8 +92,7 @@ class JournalBuilder {
   JournalBuilder& waits_for_slots(std::string_view group, const Slots& need, const Slots& have);
   JournalBuilder& admitted(std::string_view group, const Slots& slots, std::int32_t attempt = 0);
   JournalBuilder& committed(std::string_view group, std::int32_t attempt = 0);
-  JournalBuilder& group_failed(std::string_view group, model::Code cause,
-                               std::int32_t attempt = 0);
+  JournalBuilder& group_failed(std::string_view group, model::Code cause, std::int32_t attempt = 0);
   JournalBuilder& group_cancelled(std::string_view group, model::CancelCause cause);
   JournalBuilder& edges_changed(std::string_view group, const std::vector<EdgeSpec>& edges);
 

@@ -29,7 +29,8 @@ class Tamper final : public model::Observer {
   }
 
   void on(const model::Event& event) override {
-    if (tampering_.matches(event, *names_) && (++matched_ == tampering_.nth || tampering_.nth == 0)) {
+    if (tampering_.matches(event, *names_) &&
+        (++matched_ == tampering_.nth || tampering_.nth == 0)) {
       ++applied_;
       for (const model::Event& other : tampering_.becomes(event)) {
         next_->on(other);

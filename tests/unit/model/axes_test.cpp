@@ -36,9 +36,8 @@ Error error_of(std::string_view axis, std::string_view value) {
 }  // namespace
 
 TEST_CASE("axis text is read and printed") {
-  for (const std::string_view text :
-       {"wait", "retry[interval=7ms,max=3]", "[A,B]", "[]", "off", "12",
-        "[prod[mode=fair,weight=2],dev[]]"}) {
+  for (const std::string_view text : {"wait", "retry[interval=7ms,max=3]", "[A,B]", "[]", "off",
+                                      "12", "[prod[mode=fair,weight=2],dev[]]"}) {
     const Result<AxisText> parsed = parse_axis_text(text);
     REQUIRE(parsed.has_value());
     CHECK(to_string(*parsed) == text);
@@ -140,8 +139,7 @@ TEST_CASE("errors say where, what and what else") {
   CHECK(error_of("speculation", "[quantile=1.5]").field == "/quantile");
   CHECK(error_of("pools", "[a[weight=0]]").field == "/a/weight");
   CHECK(error_of("pools", "[a,a]").field == "/a");
-  CHECK(error_of("placement", "mine.so:best[k=1]").what.find("not built yet") !=
-        std::string::npos);
+  CHECK(error_of("placement", "mine.so:best[k=1]").what.find("not built yet") != std::string::npos);
   CHECK(error_of("overflow", "block").what == "overflow is not built yet");
 }
 

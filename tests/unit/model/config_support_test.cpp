@@ -81,27 +81,26 @@ TEST_CASE("other dialects and timings are refused") {
 
 TEST_CASE("axis values") {
   using Values = std::vector<std::pair<std::string_view, std::string_view>>;
-  for (const auto& [axis, value] :
-       Values{{"admission.short", "fail"},
-              {"admission.overtake", "backfill"},
-              {"admission.depth", "1"},
-              {"placement", "pack"},
-              {"edges", "all-regular"},
-              {"edges", "all-pipelined"},
-              {"mixed", "rejected"},
-              {"output_commit", "at-group-commit"},
-              {"failure.member", "counted"},
-              {"failure.executor_loss", "running-only"},
-              {"failure.executor_loss", "any-member"},
-              {"failure.max_task_failures", "1"},
-              {"failure.resubmit_delay", "0s"},
-              {"completion", "immediate"},
-              {"locality_reset", "legacy"},
-              {"locality_wait", "3s"},  // no stage has preferences
-              {"outputs_survive_executor", "true"},
-              {"no_executor_grace", "0s"},
-              {"pools", "[a[weight=2]]"},
-              {"reject", "[]"}}) {
+  for (const auto& [axis, value] : Values{{"admission.short", "fail"},
+                                          {"admission.overtake", "backfill"},
+                                          {"admission.depth", "1"},
+                                          {"placement", "pack"},
+                                          {"edges", "all-regular"},
+                                          {"edges", "all-pipelined"},
+                                          {"mixed", "rejected"},
+                                          {"output_commit", "at-group-commit"},
+                                          {"failure.member", "counted"},
+                                          {"failure.executor_loss", "running-only"},
+                                          {"failure.executor_loss", "any-member"},
+                                          {"failure.max_task_failures", "1"},
+                                          {"failure.resubmit_delay", "0s"},
+                                          {"completion", "immediate"},
+                                          {"locality_reset", "legacy"},
+                                          {"locality_wait", "3s"},  // no stage has preferences
+                                          {"outputs_survive_executor", "true"},
+                                          {"no_executor_grace", "0s"},
+                                          {"pools", "[a[weight=2]]"},
+                                          {"reject", "[]"}}) {
     CAPTURE(axis);
     CAPTURE(value);
     Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);

@@ -105,31 +105,29 @@ TEST_CASE("every cell of the specification's matrix") {
 
 TEST_CASE("reject lists in order") {
   using List = std::vector<std::string>;
-  CHECK(reject_of(Dialect::sequential) == List{"INSUFFICIENT_SLOTS", "DAG_CYCLE",
-                                               "SHARED_PRODUCER", "DYNAMIC_ALLOCATION",
-                                               "NO_EXECUTORS"});
+  CHECK(reject_of(Dialect::sequential) == List{"INSUFFICIENT_SLOTS", "DAG_CYCLE", "SHARED_PRODUCER",
+                                               "DYNAMIC_ALLOCATION", "NO_EXECUTORS"});
   CHECK(reject_of(Dialect::barrier) == reject_of(Dialect::sequential));
   CHECK(reject_of(Dialect::psd) ==
         List{"INSUFFICIENT_SLOTS", "DAG_CYCLE", "GROUP_CYCLE", "REGULAR_INSIDE_GROUP",
-             "SHARED_PRODUCER", "BARRIER_MEMBER", "DYNAMIC_ALLOCATION", "SPECULATION",
-             "PUSH_MERGE", "INDETERMINATE_PRODUCER", "CHECKSUM_RETRY", "CACHED_MEMBER",
-             "CHECKPOINTED_MEMBER", "ADAPTIVE_EXCHANGE", "NON_IDEMPOTENT_COMMIT",
-             "NO_EXECUTORS"});
+             "SHARED_PRODUCER", "BARRIER_MEMBER", "DYNAMIC_ALLOCATION", "SPECULATION", "PUSH_MERGE",
+             "INDETERMINATE_PRODUCER", "CHECKSUM_RETRY", "CACHED_MEMBER", "CHECKPOINTED_MEMBER",
+             "ADAPTIVE_EXCHANGE", "NON_IDEMPOTENT_COMMIT", "NO_EXECUTORS"});
   CHECK(reject_of(Dialect::spark) ==
-        List{"DAG_CYCLE", "SPECULATION", "DYNAMIC_ALLOCATION", "MIXED_JOB",
-             "INSUFFICIENT_SLOTS", "FAN_OUT", "PROFILE_CONFLICT", "CHECKPOINTED_MEMBER",
-             "BARRIER_MEMBER", "INDETERMINATE_PRODUCER", "CHECKSUM_RETRY", "PUSH_MERGE",
-             "SHARED_PRODUCER", "ADAPTIVE_EXCHANGE", "NO_EXECUTORS"});
-  CHECK(reject_of(Dialect::prototype) == List{"INSUFFICIENT_SLOTS", "DAG_CYCLE",
-                                              "SHARED_PRODUCER", "SPECULATION", "NO_EXECUTORS"});
+        List{"DAG_CYCLE", "SPECULATION", "DYNAMIC_ALLOCATION", "MIXED_JOB", "INSUFFICIENT_SLOTS",
+             "FAN_OUT", "PROFILE_CONFLICT", "CHECKPOINTED_MEMBER", "BARRIER_MEMBER",
+             "INDETERMINATE_PRODUCER", "CHECKSUM_RETRY", "PUSH_MERGE", "SHARED_PRODUCER",
+             "ADAPTIVE_EXCHANGE", "NO_EXECUTORS"});
+  CHECK(reject_of(Dialect::prototype) ==
+        List{"INSUFFICIENT_SLOTS", "DAG_CYCLE", "SHARED_PRODUCER", "SPECULATION", "NO_EXECUTORS"});
   CHECK(reject_of(Dialect::ballista) ==
         List{"INSUFFICIENT_SLOTS", "DAG_CYCLE", "SHARED_PRODUCER", "NO_EXECUTORS"});
   CHECK(reject_of(Dialect::ballista_pipelined) ==
         List{"INSUFFICIENT_SLOTS", "DAG_CYCLE", "SHARED_PRODUCER", "PULL_SCHEDULING",
              "DYNAMIC_ALLOCATION", "PROFILE_CONFLICT", "NO_EXECUTORS"});
-  CHECK(reject_of(Dialect::trino_phased) ==
-        List{"INSUFFICIENT_SLOTS", "DAG_CYCLE", "SHARED_PRODUCER", "SPECULATION",
-             "PROFILE_CONFLICT", "NO_EXECUTORS"});
+  CHECK(reject_of(Dialect::trino_phased) == List{"INSUFFICIENT_SLOTS", "DAG_CYCLE",
+                                                 "SHARED_PRODUCER", "SPECULATION",
+                                                 "PROFILE_CONFLICT", "NO_EXECUTORS"});
   CHECK(reject_of(Dialect::flink_region) ==
         List{"INSUFFICIENT_SLOTS", "DAG_CYCLE", "SHARED_PRODUCER", "PROFILE_CONFLICT",
              "SPECULATION", "NON_IDEMPOTENT_COMMIT", "NO_EXECUTORS"});
@@ -170,9 +168,9 @@ TEST_CASE("F13: an override adds the code it can give, before NO_EXECUTORS") {
   SchedulerConfig explicit_list = preset(Dialect::psd);
   explicit_list.reject = {Code::speculation, Code::insufficient_slots};
   complete_reject_list(explicit_list);
-  CHECK(explicit_list.reject ==
-        std::vector<Code>{Code::dag_cycle, Code::shared_producer, Code::speculation,
-                          Code::insufficient_slots, Code::no_executors});
+  CHECK(explicit_list.reject == std::vector<Code>{Code::dag_cycle, Code::shared_producer,
+                                                  Code::speculation, Code::insufficient_slots,
+                                                  Code::no_executors});
 }
 
 }  // namespace rehearse::model

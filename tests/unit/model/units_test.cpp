@@ -58,9 +58,14 @@ TEST_CASE("what is no duration is refused with a remedy") {
 }
 
 TEST_CASE("durations are written in the largest unit that is exact") {
-  const Cases cases{{"0s", 0},          {"1.5s", 1'500'000'000}, {"12.5ms", 12'500'000},
-                    {"2m", 120'000'000'000}, {"90s", 90 * second}, {"1h", 3600 * second},
-                    {"7ns", 7},         {"30.100001s", 30'100'001'000}};
+  const Cases cases{{"0s", 0},
+                    {"1.5s", 1'500'000'000},
+                    {"12.5ms", 12'500'000},
+                    {"2m", 120'000'000'000},
+                    {"90s", 90 * second},
+                    {"1h", 3600 * second},
+                    {"7ns", 7},
+                    {"30.100001s", 30'100'001'000}};
   for (const auto& [text, ns] : cases) {
     CHECK(format_duration(ns) == text);
   }

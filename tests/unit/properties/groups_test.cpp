@@ -39,14 +39,22 @@ void check_all(const std::vector<Broken>& all) {
 
 TEST_CASE("GANG: a group starts whole") {
   check_all({
-      {"GANG", "has launched 2 of 3 tasks", group_job,
+      {"GANG",
+       "has launched 2 of 3 tasks",
+       group_job,
        {matching_task<TaskStart>("q/sink/0"), dropped}},
-      {"GANG", "1 of 2 members submitted", group_job,
+      {"GANG",
+       "1 of 2 members submitted",
+       group_job,
        {matching_stage<StageSubmitted>("q/sink"), dropped}},
-      {"GANG", "when 1 of 2 members", group_job,
+      {"GANG",
+       "when 1 of 2 members",
+       group_job,
        {matching_stage<StageSubmitted>("q/sink"), dropped}},
       {"GANG", "outside the admission", group_job, {matching<GroupAdmitted>(), dropped}},
-      {"GANG", "has launched 1 of 2 tasks", barrier_job,
+      {"GANG",
+       "has launched 1 of 2 tasks",
+       barrier_job,
        {matching_task<TaskStart>("b/s/1"), dropped}},
   });
 }
@@ -56,9 +64,13 @@ TEST_CASE("CO_RESIDENT: all run before one ends well") {
     return preceded_by(event_of(group_job(), {matching_task<TaskEnd>(task), {}, 1}));
   };
   check_all({
-      {"CO_RESIDENT", "q/map/0 ended well before all 3", group_job,
+      {"CO_RESIDENT",
+       "q/map/0 ended well before all 3",
+       group_job,
        {matching_task<TaskStart>("q/sink/0"), early_end("q/map/0")}},
-      {"CO_RESIDENT", "q/sink/0 ended well before all 3", group_job,
+      {"CO_RESIDENT",
+       "q/sink/0 ended well before all 3",
+       group_job,
        {matching_task<TaskStart>("q/map/1"), dropped}},
   });
 }
@@ -75,15 +87,23 @@ TEST_CASE("CLOSURE: groups are the components over pipelined edges") {
   };
   check_all({
       {"CLOSURE", "no group was formed", group_job, {matching<GroupFormed>(), dropped}},
-      {"CLOSURE", "was formed of 1 stages, its component has 2", group_job,
+      {"CLOSURE",
+       "was formed of 1 stages, its component has 2",
+       group_job,
        {matching<GroupFormed>(), stages({0})}},
-      {"CLOSURE", "demand of default", group_job,
+      {"CLOSURE",
+       "demand of default",
+       group_job,
        {matching<GroupFormed>(),
         edited<GroupFormed>([](GroupFormed& line) { line.demand.front().n = 2; })}},
-      {"CLOSURE", "not named by its first stage", group_job,
+      {"CLOSURE",
+       "not named by its first stage",
+       group_job,
        {matching<GroupFormed>(),
         edited<GroupFormed>([](GroupFormed& line) { line.stage = line.stages[1]; })}},
-      {"CLOSURE", "no group was formed of the 1 stages", barrier_job,
+      {"CLOSURE",
+       "no group was formed of the 1 stages",
+       barrier_job,
        {matching<GroupFormed>(), dropped}},
   });
 }
@@ -95,8 +115,7 @@ TEST_CASE("CLOSURE follows the axis grouping") {
     JournalBuilder j;
     j.run({.axes = {{"grouping", grouping}}}).job("q", stages, edges).started("q");
     for (const auto& group : groups) {
-      j.formed("q/" + group.front(), group,
-               {{"default", static_cast<std::int64_t>(group.size())}});
+      j.formed("q/" + group.front(), group, {{"default", static_cast<std::int64_t>(group.size())}});
     }
     return judge(j.at(1).over(RunEndCause::horizon))->find("CLOSURE")->verdict;
   };
@@ -140,23 +159,37 @@ TEST_CASE("DEFERRED: one block at the commit") {
   const Event done = event_of(group_job(), {matching_stage<StageCompleted>("q/map"), {}, 1});
   check_all({
       {"DEFERRED", "without group_committed", group_job, {matching<GroupCommitted>(), dropped}},
-      {"DEFERRED", "while q/map has 0 of 2 tasks done", group_job,
+      {"DEFERRED",
+       "while q/map has 0 of 2 tasks done",
+       group_job,
        {matching<MemberFinished>(), preceded_by(done)}},
-      {"DEFERRED", "out of topological order", group_job,
+      {"DEFERRED",
+       "out of topological order",
+       group_job,
        {matching_stage<StageCompleted>("q/map"), dropped}},
-      {"DEFERRED", "without the block of its 2 members", group_job,
+      {"DEFERRED",
+       "without the block of its 2 members",
+       group_job,
        {matching_stage<StageCompleted>("q/sink"), dropped}},
-      {"DEFERRED", "called finished with 0 of 1", group_job,
-       {matching_task<TaskEnd>("q/sink/0"), preceded_by(event_of(
-           group_job(), {matching<MemberFinished>(), {}, 1}))}},
-      {"DEFERRED", "registered outputs outside its commit", group_job,
-       {matching<MemberFinished>(), [](const Event& event) {
+      {"DEFERRED",
+       "called finished with 0 of 1",
+       group_job,
+       {matching_task<TaskEnd>("q/sink/0"),
+        preceded_by(event_of(group_job(), {matching<MemberFinished>(), {}, 1}))}},
+      {"DEFERRED",
+       "registered outputs outside its commit",
+       group_job,
+       {matching<MemberFinished>(),
+        [](const Event& event) {
           return std::vector<Event>{
               event, {event.t, OutputsRegistered{event.as<MemberFinished>()->stage}}};
         }}},
       // Something between the members of a block.
-      {"DEFERRED", "without the block", group_job,
-       {matching_stage<StageCompleted>("q/sink"), [](const Event& event) {
+      {"DEFERRED",
+       "without the block",
+       group_job,
+       {matching_stage<StageCompleted>("q/sink"),
+        [](const Event& event) {
           return std::vector<Event>{{event.t, FirstRow{event.as<StageCompleted>()->stage.job}},
                                     event};
         }}},
@@ -165,28 +198,42 @@ TEST_CASE("DEFERRED: one block at the commit") {
 
 TEST_CASE("GROUP_ATOMIC: a group fails as one") {
   check_all({
-      {"GROUP_ATOMIC", "1 of its tasks still run", group_failure,
+      {"GROUP_ATOMIC",
+       "1 of its tasks still run",
+       group_failure,
        {matching_task<TaskEnd>("q/sink/0"), dropped}},
-      {"GROUP_ATOMIC", "its member q/sink goes on", group_failure,
+      {"GROUP_ATOMIC",
+       "its member q/sink goes on",
+       group_failure,
        {matching_stage<StageCompleted>("q/sink"), dropped}},
-      {"GROUP_ATOMIC", "its member q/sink was cancelled", group_failure,
-       {matching_stage<StageCompleted>("q/sink"),
-        edited<StageCompleted>([](StageCompleted& line) {
+      {"GROUP_ATOMIC",
+       "its member q/sink was cancelled",
+       group_failure,
+       {matching_stage<StageCompleted>("q/sink"), edited<StageCompleted>([](StageCompleted& line) {
           line.status = StageStatus::cancelled;
         })}},
-      {"GROUP_ATOMIC", "failed and the group goes on", group_failure,
+      {"GROUP_ATOMIC",
+       "failed and the group goes on",
+       group_failure,
        {[](const Event& event, const NameTable&) {
           return event.t == 15 && event.as<TaskEnd>() == nullptr;
         },
         dropped, 0}},
-      {"GROUP_ATOMIC", "failure that did not happen", group_failure,
+      {"GROUP_ATOMIC",
+       "failure that did not happen",
+       group_failure,
        {matching<GroupFailed>(), dropped}},
       {"GROUP_ATOMIC", "its job goes on", group_failure, {matching<JobEnd>(), dropped}},
-      {"GROUP_ATOMIC", "for a group it is not in", cancelled_job,
+      {"GROUP_ATOMIC",
+       "for a group it is not in",
+       cancelled_job,
        {matching_task<TaskEnd>("c/pre/0"),
         edited<TaskEnd>([](TaskEnd& line) { line.reason = TaskReason::group_failed; })}},
-      {"GROUP_ATOMIC", "launched after its group had failed", group_rerun,
-       {matching<GroupFailed>(), [](const Event& event) {
+      {"GROUP_ATOMIC",
+       "launched after its group had failed",
+       group_rerun,
+       {matching<GroupFailed>(),
+        [](const Event& event) {
           TaskStart late;
           late.task = event_of(group_rerun(), {matching_task<TaskStart>("q/map/0"), {}, 1})
                           .as<TaskStart>()
@@ -194,8 +241,11 @@ TEST_CASE("GROUP_ATOMIC: a group fails as one") {
           late.task.try_number = 1;
           return std::vector<Event>{event, {event.t, late}};
         }}},
-      {"GROUP_ATOMIC", "retry inside a group", group_job,
-       {matching<MemberFinished>(), [](const Event& event) {
+      {"GROUP_ATOMIC",
+       "retry inside a group",
+       group_job,
+       {matching<MemberFinished>(),
+        [](const Event& event) {
           TaskStart retry;
           retry.task = event_of(group_job(), {matching_task<TaskStart>("q/map/0"), {}, 1})
                            .as<TaskStart>()
@@ -226,11 +276,17 @@ TEST_CASE("NO_LONE_RETRY: one attempt number for all") {
     return edited<StageSubmitted>([n](StageSubmitted& line) { line.stage.attempt = n; });
   };
   check_all({
-      {"NO_LONE_RETRY", "q/sink submitted as attempt 1, its group is at 0", group_job,
+      {"NO_LONE_RETRY",
+       "q/sink submitted as attempt 1, its group is at 0",
+       group_job,
        {matching_stage<StageSubmitted>("q/sink"), attempt(1)}},
-      {"NO_LONE_RETRY", "q/sink is at attempt 0", group_rerun,
+      {"NO_LONE_RETRY",
+       "q/sink is at attempt 0",
+       group_rerun,
        {matching_stage<StageSubmitted>("q/sink"), dropped, 2}},
-      {"NO_LONE_RETRY", "its group is at 1", group_rerun,
+      {"NO_LONE_RETRY",
+       "its group is at 1",
+       group_rerun,
        {matching_stage<StageSubmitted>("q/map"), attempt(2), 2}},
   });
 }

@@ -16,8 +16,7 @@ void check_legal(const char* name, const JournalBuilder& journal) {
   for (const properties::PropertyVerdict& verdict : monitors->verdicts()) {
     CAPTURE(verdict.property);
     const bool built = properties::find_property(verdict.property)->built();
-    CHECK(verdict.verdict ==
-          (built ? properties::Verdict::held : properties::Verdict::not_judged));
+    CHECK(verdict.verdict == (built ? properties::Verdict::held : properties::Verdict::not_judged));
   }
 }
 

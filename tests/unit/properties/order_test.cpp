@@ -19,9 +19,8 @@ void check_all(const std::vector<Broken>& all) {
 auto edited_probe(std::function<void(Probe&)> edit) { return edited<Probe>(std::move(edit)); }
 
 Tampering at_end(std::function<void(Probe&)> edit) {
-  return {matching<Probe>([](const Probe& line, const NameTable&) {
-            return line.when == ProbeWhen::end;
-          }),
+  return {matching<Probe>(
+              [](const Probe& line, const NameTable&) { return line.when == ProbeWhen::end; }),
           edited_probe(std::move(edit))};
 }
 
@@ -39,7 +38,9 @@ TEST_CASE("LEGAL_ORDER: the frame of a journal") {
       {"LEGAL_ORDER", "where the run line must stand", group_job, {matching<RunStart>(), dropped}},
       {"LEGAL_ORDER", "where the next line", group_job, {matching<RunStart>(), doubled}},
       {"LEGAL_ORDER", "after run_end", group_job, {matching<RunEnd>(), doubled}},
-      {"LEGAL_ORDER", "time goes back from 10 to 3", group_job,
+      {"LEGAL_ORDER",
+       "time goes back from 10 to 3",
+       group_job,
        {matching<StageCompleted>(),
         [](const Event& event) {
           Event early = event;
@@ -51,24 +52,35 @@ TEST_CASE("LEGAL_ORDER: the frame of a journal") {
 
 TEST_CASE("LEGAL_ORDER: executors and jobs") {
   check_all({
-      {"LEGAL_ORDER", "executor_lost names e0, which is lost", executor_loss,
+      {"LEGAL_ORDER",
+       "executor_lost names e0, which is lost",
+       executor_loss,
        {matching<ExecutorLost>(), doubled}},
       {"LEGAL_ORDER", "executor_added names", group_job, {matching<ExecutorAdded>(), doubled}},
       {"LEGAL_ORDER", "was not held", waiting_gang, {matching<ExecutorReleased>(), doubled}},
       {"LEGAL_ORDER", "submitted a second time", group_job, {matching<JobSubmitted>(), doubled}},
       {"LEGAL_ORDER", "started a second time", group_job, {matching<JobStarted>(), doubled}},
       {"LEGAL_ORDER", "ended without running", refusals, {matching<JobStarted>(), dropped, 2}},
-      {"LEGAL_ORDER", "not the first of its codes", refusals,
+      {"LEGAL_ORDER",
+       "not the first of its codes",
+       refusals,
        {matching<JobRejected>(),
         edited<JobRejected>([](JobRejected& line) { line.codes = {Code::no_executors}; })}},
-      {"LEGAL_ORDER", "ended as succeeded with a code", group_job,
-       {matching<JobEnd>(),
-        edited<JobEnd>([](JobEnd& line) { line.code = Code::task_failed; })}},
-      {"LEGAL_ORDER", "ended as failed without a code", group_failure,
+      {"LEGAL_ORDER",
+       "ended as succeeded with a code",
+       group_job,
+       {matching<JobEnd>(), edited<JobEnd>([](JobEnd& line) { line.code = Code::task_failed; })}},
+      {"LEGAL_ORDER",
+       "ended as failed without a code",
+       group_failure,
        {matching<JobEnd>(), edited<JobEnd>([](JobEnd& line) { line.code = std::nullopt; })}},
-      {"LEGAL_ORDER", "names something that is not there", group_job,
+      {"LEGAL_ORDER",
+       "names something that is not there",
+       group_job,
        {matching<JobSubmitted>(), dropped}},
-      {"LEGAL_ORDER", "names q, which has ended", group_job,
+      {"LEGAL_ORDER",
+       "names q, which has ended",
+       group_job,
        {matching<JobEnd>(),
         [](const Event& event) {
           Event late = event;
@@ -86,88 +98,128 @@ TEST_CASE("LEGAL_ORDER: groups and stages") {
       {"LEGAL_ORDER", "cannot be admitted", group_job, {matching<GroupAdmitted>(), doubled}},
       {"LEGAL_ORDER", "cannot be committed", group_job, {matching<GroupCommitted>(), doubled}},
       {"LEGAL_ORDER", "cannot be failed", group_failure, {matching<GroupFailed>(), doubled}},
-      {"LEGAL_ORDER", "without need and have", waiting_gang,
+      {"LEGAL_ORDER",
+       "without need and have",
+       waiting_gang,
        {matching<GroupQueued>(),
         edited<GroupQueued>([](GroupQueued& line) { line.have = std::nullopt; })}},
-      {"LEGAL_ORDER", "while attempt 0 is open", group_job,
+      {"LEGAL_ORDER",
+       "while attempt 0 is open",
+       group_job,
        {matching_stage<StageSubmitted>("q/pre"), doubled}},
-      {"LEGAL_ORDER", "attempt 2 follows attempt 0", fetch_failure,
+      {"LEGAL_ORDER",
+       "attempt 2 follows attempt 0",
+       fetch_failure,
        {matching_stage<StageSubmitted>("r/a"),
         edited<StageSubmitted>([](StageSubmitted& line) { line.stage.attempt = 2; }), 2}},
-      {"LEGAL_ORDER", "2 tasks where 0 are missing", fetch_failure,
+      {"LEGAL_ORDER",
+       "2 tasks where 0 are missing",
+       fetch_failure,
        {matching<OutputsLost>(), dropped}},
-      {"LEGAL_ORDER", "tasks that are not its partitions", group_job,
+      {"LEGAL_ORDER",
+       "tasks that are not its partitions",
+       group_job,
        {matching_stage<StageSubmitted>("q/map"),
         edited<StageSubmitted>([](StageSubmitted& line) { line.tasks = 1; })}},
-      {"LEGAL_ORDER", "completed and is not open", group_job,
+      {"LEGAL_ORDER",
+       "completed and is not open",
+       group_job,
        {matching_stage<StageSubmitted>("q/pre"), dropped}},
-      {"LEGAL_ORDER", "completed well with 1 of 2 tasks", fetch_failure,
+      {"LEGAL_ORDER",
+       "completed well with 1 of 2 tasks",
+       fetch_failure,
        {matching_task<TaskEnd>("r/a/1"), dropped}},
-      {"LEGAL_ORDER", "is no running member", fetch_failure,
+      {"LEGAL_ORDER",
+       "is no running member",
+       fetch_failure,
        {matching<StageCompleted>(),
         [](const Event& event) {
-          return std::vector<Event>{
-              event, {event.t, MemberFinished{event.as<StageCompleted>()->stage}}};
+          return std::vector<Event>{event,
+                                    {event.t, MemberFinished{event.as<StageCompleted>()->stage}}};
         }}},
   });
 }
 
 TEST_CASE("LEGAL_ORDER: tasks") {
   check_all({
-      {"LEGAL_ORDER", "which is not submitted", fetch_failure,
+      {"LEGAL_ORDER",
+       "which is not submitted",
+       fetch_failure,
        {matching_stage<StageSubmitted>("r/a"), dropped, 2}},
-      {"LEGAL_ORDER", "started and is done already", fetch_failure,
+      {"LEGAL_ORDER",
+       "started and is done already",
+       fetch_failure,
        {matching<OutputsLost>(), dropped}},
-      {"LEGAL_ORDER", "a try of the same attempt runs", group_job,
+      {"LEGAL_ORDER",
+       "a try of the same attempt runs",
+       group_job,
        {matching_task<TaskStart>("q/map/0"),
         [](const Event& event) {
           Event other = event;
           std::get<TaskStart>(other.body).task.try_number = 1;
           return std::vector{event, other};
         }}},
-      {"LEGAL_ORDER", "a reason that does not belong", group_failure,
+      {"LEGAL_ORDER",
+       "a reason that does not belong",
+       group_failure,
        {matching_task<TaskEnd>("q/map/0"),
         edited<TaskEnd>([](TaskEnd& line) { line.reason = TaskReason::external; })}},
-      {"LEGAL_ORDER", "a reason that does not belong", group_job,
+      {"LEGAL_ORDER",
+       "a reason that does not belong",
+       group_job,
        {matching_task<TaskEnd>("q/map/0"),
         edited<TaskEnd>([](TaskEnd& line) { line.reason = TaskReason::exception; })}},
-      {"LEGAL_ORDER", "different marks of speculation", group_job,
+      {"LEGAL_ORDER",
+       "different marks of speculation",
+       group_job,
        {matching_task<TaskEnd>("q/map/0"),
         edited<TaskEnd>([](TaskEnd& line) { line.speculative = true; })}},
-      {"LEGAL_ORDER", "is no partition of attempt 1", fetch_failure,
+      {"LEGAL_ORDER",
+       "is no partition of attempt 1",
+       fetch_failure,
        {matching_stage<StageSubmitted>("r/a"),
-        edited<StageSubmitted>([](StageSubmitted& line) {
-          line.partitions = Ranges{{0, 0}};
-        }),
-        2}},
+        edited<StageSubmitted>([](StageSubmitted& line) { line.partitions = Ranges{{0, 0}}; }), 2}},
   });
 }
 
 TEST_CASE("NO_RETRACTION: one terminal event each") {
   check_all({
       {"NO_RETRACTION", "ended a second time", group_job, {matching<JobEnd>(), doubled}},
-      {"NO_RETRACTION", "completed a second time, now as failed", group_job,
+      {"NO_RETRACTION",
+       "completed a second time, now as failed",
+       group_job,
        {matching_stage<StageCompleted>("q/pre"),
         [](const Event& event) {
           Event failed = event;
           std::get<StageCompleted>(failed.body).status = StageStatus::failed;
           return std::vector{event, failed};
         }}},
-      {"NO_RETRACTION", "got group_committed after its end", group_job,
+      {"NO_RETRACTION",
+       "got group_committed after its end",
+       group_job,
        {matching<GroupCommitted>(), doubled}},
-      {"NO_RETRACTION", "was never completed", cancelled_job,
+      {"NO_RETRACTION",
+       "was never completed",
+       cancelled_job,
        {matching<StageCompleted>(), dropped}},
-      {"NO_RETRACTION", "has no terminal event", cancelled_job,
+      {"NO_RETRACTION",
+       "has no terminal event",
+       cancelled_job,
        {matching<GroupCancelled>(), dropped}},
-      {"NO_RETRACTION", "was rejected after it had started", refusals,
-       {matching<JobEnd>([](const JobEnd& line, const NameTable&) { return line.need.has_value(); }),
+      {"NO_RETRACTION",
+       "was rejected after it had started",
+       refusals,
+       {matching<JobEnd>(
+            [](const JobEnd& line, const NameTable&) { return line.need.has_value(); }),
         [](const Event& event) {
           JobRejected rejected;
           rejected.job = event.as<JobEnd>()->job;
           rejected.codes = {Code{}};
           return std::vector<Event>{{event.t, rejected}};
         }}},
-      {"NO_RETRACTION", "had ended when stage_completed came", group_job,
+      {"NO_RETRACTION",
+       "had ended when stage_completed came",
+       group_job,
        {matching<JobEnd>(),
         [](const Event& event) {
           StageCompleted late;
@@ -185,11 +237,17 @@ TEST_CASE("JOB_SUCCESS: every sink whole, every group committed") {
                         }};
   check_all({
       {"JOB_SUCCESS", "its group q/map has not committed", group_job, early},
-      {"JOB_SUCCESS", "its group q/map has not committed", group_job,
+      {"JOB_SUCCESS",
+       "its group q/map has not committed",
+       group_job,
        {matching<GroupCommitted>(), dropped}},
-      {"JOB_SUCCESS", "with 0 of 1 partitions of q/sink", group_job,
+      {"JOB_SUCCESS",
+       "with 0 of 1 partitions of q/sink",
+       group_job,
        {matching_task<TaskEnd>("q/sink/0"), dropped}},
-      {"JOB_SUCCESS", "accepted a second time", fetch_failure,
+      {"JOB_SUCCESS",
+       "accepted a second time",
+       fetch_failure,
        {matching_task<TaskStart>("r/c/0"),
         [](const Event& event) {
           TaskEnd first;
@@ -223,14 +281,20 @@ TEST_CASE("JOB_SUCCESS: the final stage is enough where it ends the job") {
 
 TEST_CASE("PROGRESS: what is live goes on") {
   check_all({
-      {"PROGRESS", "has not ended and nothing more happens", group_job,
+      {"PROGRESS",
+       "has not ended and nothing more happens",
+       group_job,
        {matching<JobEnd>(), dropped}},
-      {"PROGRESS", "was admitted and never ended", group_job,
+      {"PROGRESS",
+       "was admitted and never ended",
+       group_job,
        {[](const Event& event, const NameTable&) {
           return event.t == 30 && event.as<RunEnd>() == nullptr;
         },
         dropped, 0}},
-      {"PROGRESS", "ended as DEADLOCK", group_failure,
+      {"PROGRESS",
+       "ended as DEADLOCK",
+       group_failure,
        {matching<JobEnd>(), edited<JobEnd>([](JobEnd& line) { line.code = Code::deadlock; })}},
   });
   JournalBuilder j = group_job();
@@ -246,17 +310,23 @@ TEST_CASE("REJECT_PURE: equal before and after") {
        after_reject([](Probe& line) { line.digest = 78; })},
       {"REJECT_PURE", "its counters differ", refusals,
        after_reject([](Probe& line) { line.timers = 1; })},
-      {"REJECT_PURE", "has none after it", refusals,
+      {"REJECT_PURE",
+       "has none after it",
+       refusals,
        {matching<Probe>([](const Probe& line, const NameTable&) {
           return line.when == ProbeWhen::after_reject;
         }),
         dropped}},
-      {"REJECT_PURE", "has none before it", refusals,
+      {"REJECT_PURE",
+       "has none before it",
+       refusals,
        {matching<Probe>([](const Probe& line, const NameTable&) {
           return line.when == ProbeWhen::before_reject;
         }),
         dropped}},
-      {"REJECT_PURE", "more than a rejection happened", refusals,
+      {"REJECT_PURE",
+       "more than a rejection happened",
+       refusals,
        {matching<JobRejected>(),
         [](const Event& event) {
           JobStarted started{event.as<JobRejected>()->job};
@@ -270,11 +340,17 @@ TEST_CASE("QUIESCENT: nothing is left") {
       {"QUIESCENT", "1 timers are left", group_job, at_end([](Probe& line) { line.timers = 1; })},
       {"QUIESCENT", "2 commit authorizations are left", group_job,
        at_end([](Probe& line) { line.authorizations = 2; })},
-      {"QUIESCENT", "1 of its tasks hold slots", cancelled_job,
+      {"QUIESCENT",
+       "1 of its tasks hold slots",
+       cancelled_job,
        {matching_task<TaskEnd>("c/pre/0"), dropped}},
-      {"QUIESCENT", "1 slots of q never came back", group_failure,
+      {"QUIESCENT",
+       "1 slots of q never came back",
+       group_failure,
        {matching<SlotReturned>(), dropped}},
-      {"QUIESCENT", "came back 6 ns after its end, kills take 5", group_failure,
+      {"QUIESCENT",
+       "came back 6 ns after its end, kills take 5",
+       group_failure,
        {[](const Event& event, const NameTable&) { return event.t == 20; },
         [](const Event& event) {
           Event late = event;
@@ -291,7 +367,9 @@ TEST_CASE("LEDGER: counters equal sums") {
        at_end([](Probe& line) { line.busy = 1; })},
       {"LEDGER", "3 free slots of default, the journal 4", group_job,
        at_end([](Probe& line) { line.free.front().n = 3; })},
-      {"LEDGER", "1 live jobs, the journal 0", refusals,
+      {"LEDGER",
+       "1 live jobs, the journal 0",
+       refusals,
        {matching<Probe>(), edited_probe([](Probe& line) { line.jobs = 1; })}},
       {"LEDGER", "the journal 1", group_job, {matching_task<TaskEnd>("q/pre/0"), dropped}},
   });

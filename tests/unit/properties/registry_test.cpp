@@ -1,5 +1,5 @@
-// The registry against properties.md: every id, and the promises of every dialect. The table is read
-// from the document itself where it is at hand.
+// The registry against properties.md: every id, and the promises of every dialect. The tables are
+// read from the document itself where it is at hand.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -191,17 +191,17 @@ TEST_CASE("an overridden axis drops what it contradicts") {
         }) == Ids{"INPUTS_READY", "FENCED"});
   CHECK(psd([](SchedulerConfig& c) { c.grouping = model::Grouping::job; }) == Ids{});
   CHECK(psd([](SchedulerConfig& c) { c.slots = model::SlotsAxis::shared; }) == Ids{});
-  CHECK(dropped_by(model::Dialect::barrier, [](SchedulerConfig& c) {
-          c.admission.hold = model::Hold::check;
-        }) == Ids{});
+  CHECK(dropped_by(model::Dialect::barrier,
+                   [](SchedulerConfig& c) { c.admission.hold = model::Hold::check; }) == Ids{});
 }
 
 TEST_CASE("properties without a monitor are listed and never promised") {
   const Property* unbuilt = find_property("SHUFFLE_COMPLETE");
   REQUIRE(unbuilt != nullptr);
   CHECK_FALSE(unbuilt->built());
-  CHECK(promises(model::preset(model::Dialect::psd), model::Timing::flow)
-            .count("SHUFFLE_COMPLETE") == 0);
+  CHECK(
+      promises(model::preset(model::Dialect::psd), model::Timing::flow).count("SHUFFLE_COMPLETE") ==
+      0);
   CHECK(find_property("NO_SUCH_PROPERTY") == nullptr);
   for (const Property& property : all_properties()) {
     CAPTURE(property.id);
@@ -213,8 +213,8 @@ TEST_CASE("properties without a monitor are listed and never promised") {
 TEST_CASE("the run line decides what a violation means") {
   using namespace rehearse::testing;
   const auto broken = [](std::vector<std::string> promises) {
-    return judge(group_job_of({.axes = {{"output_commit", "at-group-commit"}},
-                               .promises = std::move(promises)}));
+    return judge(group_job_of(
+        {.axes = {{"output_commit", "at-group-commit"}}, .promises = std::move(promises)}));
   };
   const auto reported = broken({"GANG"});
   CHECK(reported->violations().empty());

@@ -61,8 +61,7 @@ JournalBuilder group_failure() {
 }
 
 JournalBuilder group_rerun() {
-  JournalBuilder j =
-      group_begins({.axes = {{"failure.group", "rerun-group[max=3,delay=0s]"}}});
+  JournalBuilder j = group_begins({.axes = {{"failure.group", "rerun-group[max=3,delay=0s]"}}});
   j.at(15).failure({"q/map/0", "e0"}, TaskReason::exception);
   j.kill({"q/map/1", "e1"}, TaskReason::group_failed);
   j.kill({"q/sink/0", "e0"}, TaskReason::group_failed);

@@ -96,8 +96,8 @@ TEST_CASE("RESERVATION: what is admitted is there and nobody else takes it") {
   const auto intruder = [](JournalBuilder& j) { j.start({"x/s/0", "e0"}); };
   CHECK(admission(4, nothing) == held);
   CHECK(admission(2, nothing) == held);
-  CHECK(admission(1, nothing) == violated);       // admitted where one slot is free
-  CHECK(admission(3, intruder) == held);          // leaves the two that are owed
+  CHECK(admission(1, nothing) == violated);  // admitted where one slot is free
+  CHECK(admission(3, intruder) == held);     // leaves the two that are owed
   CHECK(admission(2, intruder) == violated);
   CHECK(admission(4, nothing, false) == violated);  // neither taken nor reserved at quiescence
   CHECK(admission(4, [](JournalBuilder& j) { j.reserve("g/m", "e0", 2, 2); }, false) == held);
@@ -114,13 +114,11 @@ TEST_CASE("RESERVATION: reservations that outlive their step") {
     return verdict_of(j.at(2).over(RunEndCause::horizon), "RESERVATION");
   };
   CHECK(reserved([](JournalBuilder& j) { j.start({"x/s/0", "e0"}); }) == held);
-  CHECK(reserved([](JournalBuilder& j) {
-          j.start({"x/s/0", "e0"}).start({"x/s/1", "e0"});
-        }) == violated);
+  CHECK(reserved([](JournalBuilder& j) { j.start({"x/s/0", "e0"}).start({"x/s/1", "e0"}); }) ==
+        violated);
   CHECK(reserved([](JournalBuilder& j) { j.reserve("g/m", "e0", -1, -3); }) == violated);
-  CHECK(reserved([](JournalBuilder& j) {
-          j.group_cancelled("g/m", CancelCause::job_cancelled);
-        }) == violated);
+  CHECK(reserved([](JournalBuilder& j) { j.group_cancelled("g/m", CancelCause::job_cancelled); }) ==
+        violated);
 }
 
 TEST_CASE("CLAIMS_MATCH: claims that the journal contradicts") {
@@ -131,30 +129,49 @@ TEST_CASE("CLAIMS_MATCH: claims that the journal contradicts") {
     return edited<GroupQueued>([n](GroupQueued& line) { line.have->front().n = n; });
   };
   const std::vector<Broken> all{
-      {"CLAIMS_MATCH", "slots that are not its demand (A3)", waiting_gang,
+      {"CLAIMS_MATCH",
+       "slots that are not its demand (A3)",
+       waiting_gang,
        {matching<GroupQueued>(), need(3)}},
       {"CLAIMS_MATCH", "told of 1 free slots", waiting_gang, {matching<GroupQueued>(), have(1)}},
-      {"CLAIMS_MATCH", "admitted with slots that are not its demand", group_job,
+      {"CLAIMS_MATCH",
+       "admitted with slots that are not its demand",
+       group_job,
        {matching<GroupAdmitted>(),
         edited<GroupAdmitted>([](GroupAdmitted& line) { line.slots.front().n = 2; })}},
-      {"CLAIMS_MATCH", "beyond the slots", group_job,
+      {"CLAIMS_MATCH",
+       "beyond the slots",
+       group_job,
        {matching<GroupAdmitted>(),
         edited<GroupAdmitted>([](GroupAdmitted& line) { line.slots.front().n = 2; })}},
-      {"CLAIMS_MATCH", "4 launches, 3 tasks started", group_job,
+      {"CLAIMS_MATCH",
+       "4 launches, 3 tasks started",
+       group_job,
        {matching_task<TaskStart>("q/sink/0"), dropped}},
-      {"CLAIMS_MATCH", "2 kills, 1 tasks", group_failure,
+      {"CLAIMS_MATCH",
+       "2 kills, 1 tasks",
+       group_failure,
        {matching_task<TaskEnd>("q/map/1"), dropped}},
-      {"CLAIMS_MATCH", "need is within have", refusals,
+      {"CLAIMS_MATCH",
+       "need is within have",
+       refusals,
        {matching<JobRejected>(),
         edited<JobRejected>([](JobRejected& line) { line.have->front().n = 3; })}},
-      {"CLAIMS_MATCH", "told that 1 slots", refusals,
+      {"CLAIMS_MATCH",
+       "told that 1 slots",
+       refusals,
        {matching<JobRejected>(),
         edited<JobRejected>([](JobRejected& line) { line.have->front().n = 1; })}},
-      {"CLAIMS_MATCH", "is said to need 9 slots", refusals,
+      {"CLAIMS_MATCH",
+       "is said to need 9 slots",
+       refusals,
        {matching<JobRejected>(),
         edited<JobRejected>([](JobRejected& line) { line.need->front().n = 9; })}},
-      {"CLAIMS_MATCH", "told of 0 free slots", refusals,
-       {matching<JobEnd>([](const JobEnd& line, const NameTable&) { return line.need.has_value(); }),
+      {"CLAIMS_MATCH",
+       "told of 0 free slots",
+       refusals,
+       {matching<JobEnd>(
+            [](const JobEnd& line, const NameTable&) { return line.need.has_value(); }),
         edited<JobEnd>([](JobEnd& line) { line.have->front().n = 0; })}},
   };
   for (const Broken& broken : all) {
@@ -163,7 +180,9 @@ TEST_CASE("CLAIMS_MATCH: claims that the journal contradicts") {
 }
 
 TEST_CASE("CLAIMS_MATCH: executors that are still due may be counted as existing") {
-  check_broken({"CLAIMS_MATCH", "need is within have", refusals,
+  check_broken({"CLAIMS_MATCH",
+                "need is within have",
+                refusals,
                 {matching<JobRejected>(),
                  edited<JobRejected>([](JobRejected& line) { line.have->front().n = 5; })}});
   JournalBuilder j;

@@ -15,21 +15,28 @@ void check_all(const std::vector<Broken>& all) {
   }
 }
 
-const auto counts_after_all =
-    edited<TaskEnd>([](TaskEnd& line) { line.counted = std::nullopt; });
+const auto counts_after_all = edited<TaskEnd>([](TaskEnd& line) { line.counted = std::nullopt; });
 
 }  // namespace
 
 TEST_CASE("INPUTS_READY: regular parents are complete and their outputs there") {
   check_all({
-      {"INPUTS_READY", "q/map/0 launched without its regular input q/pre", group_job,
+      {"INPUTS_READY",
+       "q/map/0 launched without its regular input q/pre",
+       group_job,
        {matching_task<TaskEnd>("q/pre/0"), dropped}},
-      {"INPUTS_READY", "r/b/0 launched without its regular input r/a", fetch_failure,
+      {"INPUTS_READY",
+       "r/b/0 launched without its regular input r/a",
+       fetch_failure,
        {matching_task<TaskEnd>("r/a/1"), dropped}},
-      {"INPUTS_READY", "r/b/0 launched without its regular input r/a", fetch_failure,
+      {"INPUTS_READY",
+       "r/b/0 launched without its regular input r/a",
+       fetch_failure,
        {matching_task<TaskEnd>("r/a/1"), dropped, 2}},
       // No line says that the outputs of a lost executor are gone; they are gone all the same.
-      {"INPUTS_READY", "r/b/0 launched without its regular input r/a/0", executor_loss,
+      {"INPUTS_READY",
+       "r/b/0 launched without its regular input r/a/0",
+       executor_loss,
        {[](const Event& event, const NameTable& names) {
           return matching_task<TaskStart>("r/a/0")(event, names) ||
                  matching_task<TaskEnd>("r/a/0")(event, names) ||
@@ -87,15 +94,25 @@ TEST_CASE("INPUTS_READY and CO_RESIDENT: a reader may run a copy of a stage that
 
 TEST_CASE("TASK_ACCOUNTING: one end per start, one count per partition") {
   check_all({
-      {"TASK_ACCOUNTING", "was not running", group_job,
+      {"TASK_ACCOUNTING",
+       "was not running",
+       group_job,
        {matching_task<TaskEnd>("q/sink/0"), doubled}},
-      {"TASK_ACCOUNTING", "was not running", group_job,
+      {"TASK_ACCOUNTING",
+       "was not running",
+       group_job,
        {matching_task<TaskStart>("q/sink/0"), dropped}},
-      {"TASK_ACCOUNTING", "1 of its tasks have not", cancelled_job,
+      {"TASK_ACCOUNTING",
+       "1 of its tasks have not",
+       cancelled_job,
        {matching_task<TaskEnd>("c/pre/1"), dropped}},
-      {"TASK_ACCOUNTING", "started after try 0 of attempt 0", group_job,
+      {"TASK_ACCOUNTING",
+       "started after try 0 of attempt 0",
+       group_job,
        {matching_task<TaskStart>("q/map/0"), doubled}},
-      {"TASK_ACCOUNTING", "counts a second success", fetch_failure,
+      {"TASK_ACCOUNTING",
+       "counts a second success",
+       fetch_failure,
        {matching_task<TaskEnd>("r/b/1"), counts_after_all, 1}},
   });
 }
@@ -114,13 +131,21 @@ TEST_CASE("TASK_ACCOUNTING: starts without an end are judged only when the run i
 
 TEST_CASE("COMMIT_ONCE: at most once, after a success, and all of it") {
   check_all({
-      {"COMMIT_ONCE", "committed twice in attempt 0", group_job,
+      {"COMMIT_ONCE",
+       "committed twice in attempt 0",
+       group_job,
        {matching<OutputCommitted>(), doubled}},
-      {"COMMIT_ONCE", "0 of 1 partitions of q/sink committed", group_job,
+      {"COMMIT_ONCE",
+       "0 of 1 partitions of q/sink committed",
+       group_job,
        {matching<OutputCommitted>(), dropped}},
-      {"COMMIT_ONCE", "was committed without a success", group_job,
+      {"COMMIT_ONCE",
+       "was committed without a success",
+       group_job,
        {matching_task<TaskEnd>("q/sink/0"), dropped}},
-      {"COMMIT_ONCE", "its stage commits nothing", group_job,
+      {"COMMIT_ONCE",
+       "its stage commits nothing",
+       group_job,
        {matching<JobSubmitted>(),
         edited<JobSubmitted>([](JobSubmitted& line) { line.stages[2].commits = Commits::none; })}},
   });
@@ -146,18 +171,26 @@ TEST_CASE("COMMIT_ONCE: once per job for once, and at the commit of the group") 
 
 TEST_CASE("FENCED: the dead decide nothing") {
   check_all({
-      {"FENCED", "the epoch of e0 ended while it ran", fetch_failure,
+      {"FENCED",
+       "the epoch of e0 ended while it ran",
+       fetch_failure,
        {matching_task<TaskEnd>("r/b/1"), counts_after_all, 1}},
-      {"FENCED", "1 of its tasks go on", executor_loss,
+      {"FENCED",
+       "1 of its tasks go on",
+       executor_loss,
        {matching_task<TaskEnd>("r/a/2"), dropped, 1}},
-      {"FENCED", "its executor e0 was lost before", executor_loss,
+      {"FENCED",
+       "its executor e0 was lost before",
+       executor_loss,
        {matching_task<TaskEnd>("r/a/2"), edited<TaskEnd>([](TaskEnd& line) {
           line.status = TaskStatus::success;
           line.reason = std::nullopt;
         }),
         1}},
       {"FENCED", "is not there", fetch_failure, {matching<OutputsLost>(), doubled}},
-      {"FENCED", "is not there", executor_loss,
+      {"FENCED",
+       "is not there",
+       executor_loss,
        {matching<OutputsLost>(),
         edited<OutputsLost>([](OutputsLost& line) { line.partitions = {{1, 1}}; })}},
   });
@@ -165,7 +198,9 @@ TEST_CASE("FENCED: the dead decide nothing") {
 
 TEST_CASE("FENCED: an old attempt of a group never delivers") {
   // The kill of sink/0 is lost; its success comes after the group was run again.
-  check_broken({"FENCED", "counts for attempt 0 of a group that is over", group_rerun,
+  check_broken({"FENCED",
+                "counts for attempt 0 of a group that is over",
+                group_rerun,
                 {[](const Event& event, const NameTable& names) {
                    return matching_task<TaskEnd>("q/sink/0")(event, names) ||
                           matching_task<TaskStart>("q/sink/0")(event, names);

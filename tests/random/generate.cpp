@@ -1,0 +1,629 @@
+// The scenario is written as text, so that a run of it starts where a user's would: at the loader.
+#include "tests/random/generate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/support/draw.hpp"
+
+namespace rehearse::testing {
+
+namespace {
+
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed)
+      : key_(model::draw_key({seed, model::DrawPurpose::workload, 0, 0})) {}
+
+  [[nodiscard]] int below(int count) {
+    return static_cast<int>(
+        model::uniform_below(model::draw(key_, {next_++, 0, 0}), static_cast<std::uint64_t>(count)));
+  }
+  // From low to high, both possible.
+  [[nodiscard]] int range(int low, int high) { return low + below(high - low + 1); }
+  [[nodiscard]] bool percent(int chance) { return below(100) < chance; }
+  [[nodiscard]] std::string pick(std::initializer_list<const char*> texts) {
+    return *(texts.begin() + below(static_cast<int>(texts.size())));
+  }
+  template <class T>
+  [[nodiscard]] const T& of(const std::vector<T>& list) {
+    return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))];
+  }
+
+ private:
+  model::DrawKey key_;
+  std::uint32_t next_ = 0;
+};
+
+std::string ms(int count) {
+  return fmt::format("\"{}ms\"", count);
+}
+
+std::string list_of(const std::vector<std::string>& items) {
+  return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
+std::string object_of(const std::vector<std::string>& items) {
+  return fmt::format("{{{}}}", fmt::join(items, ", "));
+}
+
+// What this seed goes in for; the rest stays plain.
+struct Focus {
+  bool pipelined = false;
+  bool wrong_shapes = false;
+  bool distributions = false;
+  bool overheads = false;
+  bool unbound = false;
+  bool two_profiles = false;
+  bool losses = false;
+  bool fetches = false;
+  bool task_failures = false;
+  bool moments = false;
+  bool cancels = false;
+  bool comings = false;   // joins later, holds, decommissions
+  bool other_jobs = false;  // edges from other jobs, reuse, after
+  bool resubmits = false;
+  bool long_grace = true;
+  bool everything_grouped = false;  // speculation or autoscaling beside groups only
+};
+
+struct Stage {
+  std::string name;
+  int tasks = 0;
+  bool reads = false;    // has an input of its own job
+  bool grouped = false;  // has a pipelined edge
+  std::vector<std::string> extra;
+};
+
+struct Job {
+  std::string name;
+  std::vector<Stage> stages;
+  std::vector<std::string> edges;
+  std::vector<std::pair<int, int>> links;   // producer and consumer of own edges
+  std::vector<std::pair<int, std::string>> foreign;  // reader and "job/stage"
+  std::vector<std::string> extra;
+  bool repeats = false;
+};
+
+struct Executor {
+  std::string name;
+  std::string host;
+};
+
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : seed_(seed), draw_(seed) {
+    choose_focus();
+    make_cluster();
+    const int jobs = draw_.percent(20) ? 1 : draw_.range(2, 6);
+    for (int i = 0; i < jobs; ++i) {
+      make_job(i);
+    }
+    if (focus_.other_jobs) {
+      tie_jobs();
+    }
+    make_faults();
+  }
+
+  [[nodiscard]] std::string text() {
+    std::vector<std::string> parts{"\"rehearse\": 1", fmt::format("\"name\": \"random {}\"", seed_),
+                                   fmt::format("\"seed\": {}", seed_ % 1000)};
+    if (draw_.percent(25)) {
+      parts.emplace_back("\"timing\": \"coupled\"");
+    }
+    if (draw_.percent(35)) {
+      parts.emplace_back("\"ties\": \"shuffled\"");
+    }
+    if (draw_.percent(6)) {
+      parts.push_back("\"horizon\": " + ms(draw_.range(5, 60)));
+    }
+    if (draw_.percent(10)) {
+      parts.push_back(fmt::format("\"choices\": {{\"tie@{}ms\": 1, \"tie@{}ms#2\": {}}}",
+                                  draw_.below(6), draw_.below(12), draw_.range(1, 2)));
+    }
+    parts.push_back("\"cluster\": " + object_of(cluster_));
+    parts.push_back("\"scheduler\": " + scheduler());
+    std::vector<std::string> jobs;
+    for (const Job& job : jobs_) {
+      jobs.push_back(job_text(job));
+    }
+    parts.push_back(fmt::format("\"jobs\": [\n  {}]", fmt::join(jobs, ",\n  ")));
+    if (!faults_.empty()) {
+      parts.push_back(fmt::format("\"faults\": [\n  {}]", fmt::join(faults_, ",\n  ")));
+    }
+    return fmt::format("{{{}}}\n", fmt::join(parts, ",\n "));
+  }
+
+ private:
+  // ---- what this seed is about ----
+
+  void choose_focus() {
+    focus_.pipelined = draw_.percent(85);
+    focus_.wrong_shapes = draw_.percent(12);
+    focus_.distributions = draw_.percent(20);
+    focus_.overheads = draw_.percent(50);
+    focus_.unbound = draw_.percent(50);
+    focus_.two_profiles = draw_.percent(40);
+    focus_.losses = draw_.percent(55);
+    focus_.fetches = draw_.percent(40);
+    focus_.task_failures = draw_.percent(40);
+    focus_.moments = draw_.percent(45);
+    focus_.cancels = draw_.percent(20);
+    focus_.comings = draw_.percent(40);
+    focus_.other_jobs = draw_.percent(40);
+    focus_.resubmits = draw_.percent(40);
+    focus_.long_grace = draw_.percent(40);
+    focus_.everything_grouped = draw_.percent(2);
+  }
+
+  // ---- the cluster ----
+
+  std::string delay() {
+    if (!focus_.overheads || draw_.percent(40)) {
+      return "\"0s\"";
+    }
+    if (focus_.distributions && draw_.percent(50)) {
+      return R"({"dist": "uniform", "min": "0s", "max": "4ms"})";
+    }
+    return ms(draw_.range(1, 4));
+  }
+
+  std::string resources() {
+    std::vector<std::string> amounts{fmt::format("\"cpus\": {}", draw_.range(1, 4))};
+    if (focus_.two_profiles && draw_.percent(75)) {
+      amounts.push_back(fmt::format("\"gpus\": {}", draw_.range(1, 3)));
+    }
+    return object_of(amounts);
+  }
+
+  std::string executor(const std::string& name, bool may_join_later) {
+    const std::string host = fmt::format("h{}", draw_.below(3));
+    std::vector<std::string> keys{fmt::format("\"name\": \"{}\"", name), "\"resources\": " +
+                                                                           resources()};
+    if (!focus_.unbound || draw_.percent(30)) {
+      const bool big = focus_.two_profiles && draw_.percent(40);
+      keys.push_back(fmt::format("\"profile\": \"{}\"", big ? "big" : "default"));
+    }
+    if (draw_.percent(60)) {
+      keys.push_back(fmt::format("\"host\": \"{}\"", host));
+    }
+    if (draw_.percent(20)) {
+      keys.push_back(fmt::format("\"rack\": \"r{}\"", draw_.below(2)));
+    }
+    if (draw_.percent(15)) {
+      keys.push_back("\"speed\": " + draw_.pick({"0.5", "2", "3"}));
+    }
+    if (may_join_later && focus_.comings && draw_.percent(35)) {
+      keys.push_back("\"joins\": " + ms(draw_.range(1, 25)));
+    }
+    return object_of(keys);
+  }
+
+  void make_cluster() {
+    if (focus_.two_profiles) {
+      const std::string big = draw_.pick({R"({"cpus": 1, "gpus": 1})", R"({"gpus": 1})",
+                                          R"({"cpus": 2})", R"({"cpus": 0, "gpus": 1})"});
+      cluster_.push_back(fmt::format(
+          R"("profiles": {{"default": {{"task": {{"cpus": 1}}}}, "big": {{"task": {}}}}})", big));
+    }
+    const int count = draw_.percent(3) ? 0 : draw_.range(1, 6);
+    std::vector<std::string> list;
+    for (int i = 0; i < count; ++i) {
+      executors_.push_back(fmt::format("e{}", i));
+      list.push_back(executor(executors_.back(), true));
+    }
+    cluster_.push_back("\"executors\": " + list_of(list));
+    cluster_.push_back(fmt::format(
+        R"("overheads": {{"launch": {}, "status": {}, "kill": {}, "loss_detection": {}}})",
+        delay(), delay(), delay(), delay()));
+    if (focus_.everything_grouped && draw_.percent(50)) {
+      cluster_.push_back(R"("autoscale": {"min": 0, "max": 4, "executor": )"
+                         R"({"name": "auto", "resources": {"cpus": 2}}})");
+      autoscaled_ = true;
+    }
+  }
+
+  // ---- the scheduler ----
+
+  std::string scheduler() {
+    std::vector<std::string> keys;
+    if (!focus_.everything_grouped && draw_.percent(12)) {
+      keys.emplace_back("\"dialect\": \"sequential\"");
+    } else if (draw_.percent(5)) {
+      keys.emplace_back("\"edges\": \"all-regular\"");
+    }
+    keys.push_back(fmt::format(
+        R"("admission": {{"short": "{}", "overtake": "{}", "depth": {}}})",
+        draw_.percent(80) ? "wait" : "fail", draw_.pick({"never", "backfill"}),
+        draw_.percent(80) ? 64 : draw_.range(1, 3)));
+    keys.push_back(fmt::format(
+        R"("failure": {{"executor_loss": "{}", "max_task_failures": {}, "max_stage_attempts": {}, )"
+        R"("resubmit_delay": "{}"}})",
+        draw_.pick({"needed", "any-member", "running-only"}), draw_.range(1, 3), draw_.range(1, 4),
+        draw_.pick({"0s", "1ms", "3ms", "10ms"})));
+    keys.push_back("\"placement\": \"" + draw_.pick({"spread", "pack"}) + "\"");
+    keys.push_back("\"output_commit\": \"" + draw_.pick({"immediate", "at-group-commit"}) + "\"");
+    if (draw_.percent(25)) {
+      keys.emplace_back("\"outputs_survive_executor\": true");
+    }
+    if (!focus_.long_grace) {
+      keys.push_back("\"no_executor_grace\": " + ms(draw_.range(0, 20)));
+    }
+    if (focus_.everything_grouped && !autoscaled_) {
+      keys.emplace_back(R"("speculation": {"quantile": 0.5, "multiplier": 2})");
+    }
+    if (focus_.wrong_shapes && draw_.percent(20)) {
+      keys.emplace_back(R"("reject": ["GROUP_CYCLE", "REGULAR_INSIDE_GROUP", "FAN_OUT", )"
+                        R"("BARRIER_MEMBER", "SPECULATION", "DYNAMIC_ALLOCATION", )"
+                        R"("NON_IDEMPOTENT_COMMIT"])");
+    }
+    return object_of(keys);
+  }
+
+  // ---- jobs ----
+
+  std::string duration(int tasks) {
+    if (focus_.distributions && draw_.percent(40)) {
+      return draw_.pick({R"({"dist": "exponential", "mean": "3ms", "cap": "20ms"})",
+                         R"({"dist": "empirical", "values": ["1ms", "2ms", "2ms", "5ms"]})"});
+    }
+    if (tasks == 0 || draw_.percent(60)) {
+      return ms(draw_.percent(8) ? 0 : draw_.range(1, 5));
+    }
+    std::vector<std::string> list;
+    for (int i = 0; i < tasks; ++i) {
+      list.push_back(ms(draw_.percent(6) ? 0 : draw_.range(1, 10)));
+    }
+    return list_of(list);
+  }
+
+  std::string prefers(int tasks) {
+    std::vector<std::string> partitions;
+    for (int i = 0; i < tasks; ++i) {
+      std::vector<std::string> places;
+      for (int n = draw_.below(3); n > 0; --n) {
+        places.push_back(fmt::format("\"{}\"", draw_.of(executors_)));
+      }
+      partitions.push_back(list_of(places));
+    }
+    return list_of(partitions);
+  }
+
+  std::string idiom() {
+    return draw_.pick({"\"barrier\": true", "\"indeterminate\": true", "\"cached\": true",
+                       "\"checkpoint\": \"reliable\"", "\"checkpoint\": \"local\""});
+  }
+
+  void make_stage(Job& job, int index) {
+    Stage stage;
+    stage.name = fmt::format("s{}", index);
+    stage.tasks = draw_.percent(10) ? 0 : draw_.range(1, draw_.percent(15) ? 6 : 3);
+    stage.extra.push_back("\"duration\": " + duration(stage.tasks));
+    if (focus_.two_profiles && draw_.percent(35)) {
+      stage.extra.emplace_back("\"profile\": \"big\"");
+    }
+    if (!executors_.empty() && draw_.percent(12)) {
+      stage.extra.push_back("\"prefers\": " + prefers(stage.tasks));
+    }
+    if (draw_.percent(35)) {
+      stage.extra.push_back("\"commits\": \"" +
+                            draw_.pick({"idempotent", "idempotent", "idempotent", "once"}) + "\"");
+    }
+    job.stages.push_back(std::move(stage));
+  }
+
+  void add_edge(Job& job, int from, int to, bool pipelined) {
+    std::string text = fmt::format(R"({{"from": "s{}", "to": "s{}")", from, to);
+    if (pipelined) {
+      text += R"(, "kind": "pipelined")";
+      job.stages[static_cast<std::size_t>(from)].grouped = true;
+      job.stages[static_cast<std::size_t>(to)].grouped = true;
+      if (focus_.wrong_shapes && draw_.percent(10)) {
+        text += draw_.pick({R"(, "push_merge": true)", R"(, "checksum_retry": true)",
+                            R"(, "adaptive": true)"});
+      }
+    }
+    job.stages[static_cast<std::size_t>(to)].reads = true;
+    job.links.emplace_back(from, to);
+    job.edges.push_back(text + "}");
+  }
+
+  // Most of what is drawn at random forms cycles of groups or regular edges inside one, which is
+  // rejected; so edges are pipelined in runs: from one stage of a block to the next of it.
+  void make_edges(Job& job) {
+    const int count = static_cast<int>(job.stages.size());
+    std::vector<int> block(job.stages.size(), 0);
+    for (int i = 1; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const bool together = focus_.pipelined && draw_.percent(60);
+      block[at] = block[at - 1] + (together ? 0 : 1);
+    }
+    for (int to = 1; to < count; ++to) {
+      bool linked = false;
+      for (int from = 0; from < to; ++from) {
+        const bool same =
+            block[static_cast<std::size_t>(from)] == block[static_cast<std::size_t>(to)];
+        const bool last = from == to - 1;
+        if (draw_.percent(last && !linked ? 75 : 25)) {
+          const bool flip = focus_.wrong_shapes && draw_.percent(12);
+          add_edge(job, from, to, focus_.pipelined && same != flip);
+          linked = true;
+        }
+      }
+    }
+    if (focus_.wrong_shapes && count > 1 && draw_.percent(20)) {
+      add_edge(job, count - 1, draw_.below(count - 1), draw_.percent(40));
+    }
+    if (focus_.pipelined && count > 2 && draw_.percent(12)) {
+      job.edges.push_back(R"({"from": "s0", "to": ["s1", "s2"], "kind": "pipelined"})");
+      job.stages[0].grouped = job.stages[1].grouped = job.stages[2].grouped = true;
+    }
+    if (focus_.everything_grouped && job.edges.empty()) {
+      make_stage(job, count);
+      add_edge(job, 0, count, true);
+    }
+  }
+
+  void make_job(int index) {
+    Job job;
+    job.name = fmt::format("j{}", index);
+    const int stages = draw_.percent(25) ? 1 : draw_.range(2, draw_.percent(30) ? 7 : 4);
+    for (int i = 0; i < stages; ++i) {
+      make_stage(job, i);
+    }
+    make_edges(job);
+    if (focus_.wrong_shapes) {
+      for (Stage& stage : job.stages) {
+        if (stage.grouped && draw_.percent(10)) {
+          stage.extra.push_back(idiom());
+        }
+      }
+    }
+    if (draw_.percent(60)) {
+      job.extra.push_back("\"submit\": " + ms(draw_.range(0, 12)));
+    }
+    if (focus_.resubmits && draw_.percent(50)) {
+      job.extra.push_back(fmt::format(R"("on_failure": {{"resubmit": {}, "backoff": "{}ms"}})",
+                                      draw_.range(1, 2), draw_.below(4)));
+    }
+    if (draw_.percent(8)) {
+      job.repeats = true;
+      job.extra.push_back(fmt::format(R"("repeat": {{"count": {}, "every": "{}ms"}})",
+                                      draw_.range(2, 3), draw_.below(6)));
+    }
+    jobs_.push_back(std::move(job));
+  }
+
+  // Inputs from other jobs' stages, shuffles used again, and jobs that wait for the end of others.
+  void tie_jobs() {
+    const int count = static_cast<int>(jobs_.size());
+    for (int reader = 0; reader < count; ++reader) {
+      Job& job = jobs_[static_cast<std::size_t>(reader)];
+      for (int other = 0; other < count; ++other) {
+        const bool earlier = other < reader;
+        if (other == reader || !draw_.percent(earlier ? 35 : 4)) {
+          continue;
+        }
+        const Job& source = jobs_[static_cast<std::size_t>(other)];
+        const std::string stage = draw_.of(source.stages).name;
+        const int to = draw_.below(static_cast<int>(job.stages.size()));
+        const std::string from = source.name + "/" + stage;
+        if (draw_.percent(10) && job.stages.size() > 1) {
+          job.edges.push_back(fmt::format(
+              R"({{"from": "s0", "to": "s1", "kind": "pipelined", "reuse": "{}"}})", from));
+          job.stages[0].grouped = job.stages[1].grouped = true;
+          continue;
+        }
+        job.edges.push_back(fmt::format(R"({{"from": "{}", "to": "s{}"{}}})", from, to,
+                                        draw_.percent(4) ? R"(, "kind": "pipelined")" : ""));
+        job.foreign.emplace_back(to, from);
+      }
+      if (reader > 0 && draw_.percent(20)) {
+        job.extra.push_back(fmt::format(R"("after": [{{"job": "j{}", "delay": "{}ms"}}])",
+                                        draw_.below(reader), draw_.below(5)));
+      }
+    }
+  }
+
+  static std::string job_text(const Job& job) {
+    std::vector<std::string> stages;
+    for (const Stage& stage : job.stages) {
+      stages.push_back(fmt::format(R"({{"name": "{}", "tasks": {}, {}}})", stage.name, stage.tasks,
+                                   fmt::join(stage.extra, ", ")));
+    }
+    std::vector<std::string> keys{fmt::format("\"name\": \"{}\"", job.name)};
+    keys.insert(keys.end(), job.extra.begin(), job.extra.end());
+    keys.push_back(fmt::format("\"stages\": [\n    {}]", fmt::join(stages, ",\n    ")));
+    if (!job.edges.empty()) {
+      keys.push_back(fmt::format("\"edges\": [\n    {}]", fmt::join(job.edges, ",\n    ")));
+    }
+    return object_of(keys);
+  }
+
+  // ---- faults ----
+
+  // `lose_executor` and the like, without `at`.
+  std::string timed_action() {
+    const int kind = draw_.below(10);
+    if (kind < 1 || (focus_.cancels && kind < 3)) {
+      return fmt::format(R"("cancel_job": "{}")", job_reference());
+    }
+    if (executors_.empty() || kind == 9 || (focus_.comings && kind == 8)) {
+      added_.push_back(fmt::format("x{}", added_.size()));
+      return R"("add_executor": )" + executor(added_.back(), false);
+    }
+    if (kind == 7 || (focus_.comings && kind == 6)) {
+      return fmt::format(R"("hold_executors": ["{}"], "for": "{}ms")", draw_.of(executors_),
+                         draw_.range(1, 12));
+    }
+    std::string text = fmt::format(
+        R"("lose_executor": "{}", "cause": "{}")", draw_.of(executors_),
+        draw_.pick({"process", "process", "exit_by_app", "host", "decommission"}));
+    if (draw_.percent(25)) {
+      text += ", \"noticed\": " + ms(draw_.below(8));
+    }
+    return text;
+  }
+
+  std::string job_reference() {
+    const Job& job = draw_.of(jobs_);
+    return job.name + (focus_.resubmits && draw_.percent(20) ? "#1" : "");
+  }
+
+  std::string moment_match(const std::string& moment) {
+    std::vector<std::string> keys;
+    const Job& job = draw_.of(jobs_);
+    if (moment == "executor_lost") {
+      if (!executors_.empty() && draw_.percent(50)) {
+        keys.push_back(fmt::format(R"("executor": "{}")", draw_.of(executors_)));
+      }
+    } else if (draw_.percent(50)) {
+      keys.push_back(fmt::format(R"("job": "{}")", job.name));
+    } else if (moment != "job_end" && moment != "timer_armed" && draw_.percent(50)) {
+      keys.push_back(fmt::format(R"("stage": "{}/{}")", job.name, draw_.of(job.stages).name));
+    }
+    return object_of(keys);
+  }
+
+  std::string moment_fault() {
+    const std::string moment = draw_.pick(
+        {"group_queued", "group_admitted", "first_launch", "all_launched", "member_finished",
+         "last_but_one_task", "group_commit", "teardown", "job_end", "timer_armed",
+         "executor_lost", "external_input_lost"});
+    std::vector<std::string> keys{fmt::format(R"("moment": "{}")", moment),
+                                  "\"match\": " + moment_match(moment)};
+    if (draw_.percent(30)) {
+      keys.push_back(fmt::format("\"nth\": {}", draw_.range(2, 3)));
+    }
+    if (draw_.percent(40)) {
+      keys.push_back("\"after\": " + ms(draw_.range(0, 4)));
+    }
+    keys.push_back("\"do\": {" + timed_action() + "}");
+    return object_of(keys);
+  }
+
+  std::string task_name(const Job& job, const Stage& stage) {
+    return fmt::format(R"("task": "{}/{}/{}")", job.name, stage.name, draw_.below(stage.tasks));
+  }
+
+  void add_which_try(std::vector<std::string>& keys) {
+    if (draw_.percent(25)) {
+      keys.push_back(fmt::format("\"attempt\": {}", draw_.range(1, 2)));
+    }
+    if (draw_.percent(30)) {
+      keys.push_back("\"try\": " + draw_.pick({"1", "2", "\"any\"", "\"any\""}));
+    }
+  }
+
+  std::optional<std::string> task_fault() {
+    const Job& job = draw_.of(jobs_);
+    const Stage& stage = draw_.of(job.stages);
+    if (stage.tasks == 0) {
+      return std::nullopt;
+    }
+    std::vector<std::string> keys{task_name(job, stage)};
+    add_which_try(keys);
+    if (focus_.task_failures && draw_.percent(60)) {
+      keys.push_back("\"fails\": \"" + draw_.pick({"exception", "exception", "killed",
+                                                   "commit_denied", "result_lost",
+                                                   "out_of_memory"}) + "\"");
+      if (draw_.percent(70)) {
+        keys.push_back("\"after\": " + ms(draw_.below(6)));
+      }
+    } else if (draw_.percent(50)) {
+      keys.push_back("\"slow\": " + draw_.pick({"0.5", "2", "5"}));
+    } else {
+      keys.push_back("\"status_late\": " + ms(draw_.below(6)));
+    }
+    return object_of(keys);
+  }
+
+  // The output of a stage that the task's stage reads.
+  std::optional<std::string> fetch_fault() {
+    const Job& job = draw_.of(jobs_);
+    std::vector<std::pair<int, std::string>> inputs = job.foreign;
+    for (const auto& [from, to] : job.links) {
+      inputs.emplace_back(to, fmt::format("s{}", from));
+    }
+    if (inputs.empty()) {
+      return std::nullopt;
+    }
+    const auto& [to, from] = draw_.of(inputs);
+    const Stage& stage = job.stages[static_cast<std::size_t>(to)];
+    const int tasks = tasks_of(job, from);
+    if (stage.tasks == 0 || tasks == 0) {
+      return std::nullopt;
+    }
+    std::vector<std::string> keys{task_name(job, stage)};
+    add_which_try(keys);
+    keys.push_back(fmt::format(R"("fetch_fails": {{"from": "{}", "partition": {}}})", from,
+                               draw_.below(tasks)));
+    keys.push_back("\"after\": " + ms(draw_.below(5)));
+    return object_of(keys);
+  }
+
+  [[nodiscard]] int tasks_of(const Job& own, const std::string& reference) const {
+    const std::size_t slash = reference.find('/');
+    const Job* job = &own;
+    for (const Job& other : jobs_) {
+      if (slash != std::string::npos && other.name == reference.substr(0, slash)) {
+        job = &other;
+      }
+    }
+    const std::string name =
+        slash == std::string::npos ? reference : reference.substr(slash + 1);
+    const auto found = std::ranges::find(job->stages, name, &Stage::name);
+    return found == job->stages.end() ? 0 : found->tasks;
+  }
+
+  void add(const std::optional<std::string>& fault) {
+    if (fault) {
+      faults_.push_back(*fault);
+    }
+  }
+
+  void make_faults() {
+    if (focus_.losses || focus_.comings || focus_.cancels) {
+      for (int n = draw_.range(1, 4); n > 0; --n) {
+        faults_.push_back("{\"at\": " + ms(draw_.range(0, 30)) + ", " + timed_action() + "}");
+      }
+    }
+    if (focus_.moments) {
+      for (int n = draw_.range(1, 4); n > 0; --n) {
+        faults_.push_back(moment_fault());
+      }
+    }
+    for (int n = focus_.task_failures ? draw_.range(1, 5) : draw_.below(2); n > 0; --n) {
+      add(task_fault());
+    }
+    for (int n = focus_.fetches ? draw_.range(1, 4) : 0; n > 0; --n) {
+      add(fetch_fault());
+    }
+  }
+
+  std::uint64_t seed_;
+  Draws draw_;
+  Focus focus_;
+  std::vector<std::string> cluster_;
+  std::vector<std::string> executors_;
+  std::vector<std::string> added_;
+  bool autoscaled_ = false;
+  std::vector<Job> jobs_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+std::string random_scenario(std::uint64_t seed) {
+  return Generator(seed).text();
+}
+
+}  // namespace rehearse::testing

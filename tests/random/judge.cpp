@@ -1,0 +1,118 @@
+// Runs a scenario in several ways that must agree.
+#include "tests/random/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "model/support/check.hpp"
+#include "policies/registry.hpp"
+#include "properties/monitor_set.hpp"
+#include "properties/registry.hpp"
+#include "sim/simulation.hpp"
+#include "traces/scenario_json.hpp"
+
+namespace rehearse::testing {
+
+namespace {
+
+using model::Scenario;
+
+std::uint64_t hash_of_run(const Scenario& scenario, std::span<model::Observer* const> observers,
+                          bool audit) {
+  const auto policies = policies::make(scenario.scheduler);
+  RH_CHECK(policies.has_value());
+  sim::RunOptions options;
+  options.promises = properties::promised(scenario.scheduler, scenario.timing);
+  options.audit_digest = audit;
+  return sim::run(scenario, *policies, observers, options).journal_hash;
+}
+
+std::uint64_t plain_hash(const Scenario& scenario) {
+  return hash_of_run(scenario, {}, false);
+}
+
+// Idioms whose rejection depends on the dialect, and only there, leave F3 nothing to say.
+bool dialects_agree_on(const Scenario& scenario) {
+  if (scenario.scheduler.speculation || scenario.cluster.autoscale) {
+    return false;
+  }
+  for (const model::JobSpec& job : scenario.jobs) {
+    for (const model::StageSpec& stage : job.stages) {
+      if (stage.barrier) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+Scenario without_marks(Scenario scenario) {
+  for (model::JobSpec& job : scenario.jobs) {
+    for (model::EdgeSpec& edge : job.edges) {
+      edge.kind = model::EdgeKind::regular;
+    }
+  }
+  return scenario;
+}
+
+// The scenario's axes on top of a dialect, with the dialect's own list of codes.
+Scenario under(Scenario scenario, model::Dialect dialect, model::EdgesAxis edges) {
+  const model::SchedulerConfig preset = model::preset(dialect);
+  scenario.scheduler.dialect = dialect;
+  scenario.scheduler.edges = edges;
+  scenario.scheduler.completion = preset.completion;
+  scenario.scheduler.reject = preset.reject;
+  return scenario;
+}
+
+void judge_all_regular(const Scenario& scenario, std::vector<std::string>& wrong) {
+  if (!dialects_agree_on(scenario)) {
+    return;
+  }
+  using enum model::EdgesAxis;
+  const std::uint64_t regular =
+      plain_hash(under(scenario, model::Dialect::psd, all_regular));
+  if (plain_hash(under(without_marks(scenario), model::Dialect::psd, as_marked)) != regular) {
+    wrong.emplace_back("F3: unmarked and all-regular differ");
+  }
+  if (plain_hash(under(scenario, model::Dialect::sequential, all_regular)) != regular) {
+    wrong.emplace_back("F3: sequential and all-regular psd differ");
+  }
+}
+
+void judge_again(const Scenario& scenario, std::uint64_t hash, std::vector<std::string>& wrong) {
+  if (plain_hash(scenario) != hash) {
+    wrong.emplace_back("the second run has another journal");
+  }
+  const auto read_back = traces::read_scenario(traces::write_scenario(scenario), "again.json");
+  if (!read_back) {
+    wrong.push_back("its canonical form does not load: " + model::to_string(read_back.error()));
+  } else if (plain_hash(*read_back) != hash) {
+    wrong.emplace_back("its canonical form has another journal");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> judge_run(const Scenario& scenario, Reached& reached) {
+  std::vector<std::string> wrong;
+  try {
+    properties::MonitorSet monitors;
+    Tally tally(scenario, reached);
+    const std::vector<model::Observer*> observers{&monitors, &tally};
+    const std::uint64_t hash = hash_of_run(scenario, observers, true);
+    monitors.finish();
+    for (const model::Violation& violation : monitors.violations()) {
+      wrong.push_back(
+          fmt::format("{} at {} ns: {}", violation.property, violation.t, violation.detail));
+    }
+    judge_again(scenario, hash, wrong);
+    judge_all_regular(scenario, wrong);
+  } catch (const model::InternalFault& fault) {
+    wrong.push_back(std::string("internal fault: ") + fault.what());
+  }
+  return wrong;
+}
+
+}  // namespace rehearse::testing

@@ -1,0 +1,103 @@
+// random_runs [--first SEED] [--runs N] [--failures FOLDER] [--must-reach]: a campaign of random
+// scenarios. A scenario of which something does not hold is written to FOLDER and named; exit 1.
+// With --must-reach a campaign that missed one of the places it should have been at fails as well.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/config_support.hpp"
+#include "tests/random/generate.hpp"
+#include "tests/random/judge.hpp"
+#include "traces/scenario_json.hpp"
+
+namespace {
+
+using namespace rehearse;
+
+struct Options {
+  std::uint64_t first = 1;
+  std::uint64_t runs = 1000;
+  std::string failures = ".";
+  bool must_reach = false;
+};
+
+Options read_options(int count, char** arguments) {
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view name = arguments[i];
+    if (name == "--must-reach") {
+      options.must_reach = true;
+      continue;
+    }
+    if (i + 1 == count) {
+      throw std::invalid_argument(std::string(name) + " needs a value");
+    }
+    const std::string value = arguments[++i];
+    if (name == "--first") {
+      options.first = std::stoull(value);
+    } else if (name == "--runs") {
+      options.runs = std::stoull(value);
+    } else if (name == "--failures") {
+      options.failures = value;
+    } else {
+      throw std::invalid_argument("unknown option " + std::string(name));
+    }
+  }
+  return options;
+}
+
+std::vector<std::string> judge_seed(std::uint64_t seed, testing::Reached& reached) {
+  const std::string text = testing::random_scenario(seed);
+  const auto scenario = traces::read_scenario(text, "random.json");
+  if (!scenario) {
+    return {"it does not load: " + model::to_string(scenario.error())};
+  }
+  if (const auto error = model::unsupported(*scenario)) {
+    return {"this build does not execute it: " + model::to_string(*error)};
+  }
+  return testing::judge_run(*scenario, reached);
+}
+
+void report_failure(std::uint64_t seed, const std::vector<std::string>& wrong,
+                    const std::string& folder) {
+  const std::string path = fmt::format("{}/random_{}.json", folder, seed);
+  std::ofstream(path) << testing::random_scenario(seed);
+  fmt::print("seed {}: {}\n", seed, path);
+  for (const std::string& line : wrong) {
+    fmt::print("  {}\n", line);
+  }
+}
+
+int campaign(const Options& options) {
+  testing::Reached reached;
+  std::uint64_t failed = 0;
+  for (std::uint64_t seed = options.first; seed < options.first + options.runs; ++seed) {
+    if (const auto wrong = judge_seed(seed, reached); !wrong.empty()) {
+      ++failed;
+      report_failure(seed, wrong, options.failures);
+    }
+  }
+  for (const auto& [place, count] : reached.counts()) {
+    fmt::print("{:>9} {}\n", count, place);
+  }
+  const std::vector<std::string> missed = reached.missed();
+  fmt::print("{} runs from seed {}, {} failed; not reached: {}\n", options.runs, options.first,
+             failed, missed.empty() ? "nothing" : fmt::format("{}", fmt::join(missed, ", ")));
+  return failed > 0 || (options.must_reach && !missed.empty()) ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    return campaign(read_options(count, arguments));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "random_runs: {}\n", error.what());
+    return 2;
+  }
+}

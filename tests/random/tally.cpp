@@ -1,0 +1,266 @@
+// Which places there are, and what of a journal counts as having been there.
+#include "tests/random/tally.hpp"
+
+#include <array>
+
+#include "model/support/check.hpp"
+#include "model/support/enum_names.hpp"
+
+namespace rehearse::testing {
+
+namespace {
+
+// Every one of these must be reached by a campaign of some thousand runs.
+constexpr auto places = std::to_array<std::string_view>({
+    "group admitted", "two groups admitted at one instant", "group waited for slots",
+    "group waited for inputs", "group backfilled behind a head", "stage backfilled behind a head",
+    "ready group lost an input", "group committed", "group of demand 0 committed",
+    "member finished", "group failed: TASK_FAILED", "group failed: EXECUTOR_LOST",
+    "group failed: FETCH_FAILED", "group failed in its replay window", "group cancelled: queued",
+    "group cancelled: running", "committed group rerun", "outputs registered", "outputs lost",
+    "output committed", "output discarded", "stage resubmitted", "stage resubmitted in part",
+    "stage without tasks", "takeover run", "stage failed: fetch_failed",
+    "stage failed: incomplete", "stage failed: task_failed", "stage failed: executor_lost",
+    "task failed: exception", "task failed: fetch_failed", "task failed: result_lost",
+    "task failed: out_of_memory", "task failed: commit_denied", "task failed: executor_lost",
+    "task killed: external", "task killed: group_failed", "task killed: job_ended",
+    "task killed: cancelled", "task killed: other_attempt", "task retried", "straggler counted",
+    "straggler uncounted", "success uncounted", "slot held after a kill", "executor lost: process",
+    "executor lost: host", "executor lost: decommission", "executor lost: exit_by_app",
+    "executor held", "executor joined later", "job succeeded", "job resubmitted",
+    "job cancelled", "job failed: INSUFFICIENT_SLOTS", "job failed: ADMISSION_TIMEOUT",
+    "job failed: TASK_FAILED", "job failed: EXECUTOR_LOST", "job failed: FETCH_FAILED",
+    "job failed: STAGE_ATTEMPTS_EXCEEDED", "job failed: DEADLOCK", "horizon",
+    "rejected: INSUFFICIENT_SLOTS", "rejected: DAG_CYCLE", "rejected: GROUP_CYCLE",
+    "rejected: REGULAR_INSIDE_GROUP", "rejected: SHARED_PRODUCER", "rejected: FAN_OUT",
+    "rejected: BARRIER_MEMBER", "rejected: DYNAMIC_ALLOCATION", "rejected: SPECULATION",
+    "rejected: PUSH_MERGE", "rejected: INDETERMINATE_PRODUCER", "rejected: CHECKSUM_RETRY",
+    "rejected: CACHED_MEMBER", "rejected: CHECKPOINTED_MEMBER", "rejected: ADAPTIVE_EXCHANGE",
+    "rejected: NON_IDEMPOTENT_COMMIT", "rejected: NO_EXECUTORS", "rejected for several codes",
+});
+
+template <class Enum>
+std::string with(std::string_view what, Enum value) {
+  return std::string(what) + ": " + std::string(model::name_of(value));
+}
+
+}  // namespace
+
+Reached::Reached() {
+  for (const std::string_view place : places) {
+    counts_.emplace(place, 0);
+  }
+}
+
+void Reached::add(std::string_view place, std::int64_t count) {
+  const auto found = counts_.find(place);
+  if (found == counts_.end()) {
+    counts_.emplace(place, count);
+  } else {
+    found->second += count;
+  }
+}
+
+void Reached::add(const Reached& other) {
+  for (const auto& [place, count] : other.counts_) {
+    add(place, count);
+  }
+}
+
+std::vector<std::string> Reached::missed() const {
+  std::vector<std::string> list;
+  for (const std::string_view place : places) {
+    if (counts_.find(place)->second == 0) {
+      list.emplace_back(place);
+    }
+  }
+  return list;
+}
+
+Tally::Tally(const model::Scenario& scenario, Reached& reached)
+    : backfills_(scenario.scheduler.admission.overtake == model::Overtake::backfill),
+      reached_(reached) {}
+
+void Tally::begin(const model::NameTable& names) {
+  names_ = &names;
+}
+
+void Tally::on(const model::Event& event) {
+  if (event.t != instant_) {
+    instant_ = event.t;
+    groups_this_instant_ = 0;
+  }
+  const int number = event.number();
+  if (number >= model::event_number<model::ExecutorAdded>() &&
+      number <= model::event_number<model::ExecutorReleased>()) {
+    on_executor(event);
+  } else if (number >= model::event_number<model::JobSubmitted>() &&
+             number <= model::event_number<model::JobEnd>()) {
+    on_job(event);
+  } else if (number >= model::event_number<model::GroupFormed>() &&
+             number <= model::event_number<model::GroupCancelled>()) {
+    on_group(event);
+  } else {
+    on_stage(event);
+    on_task(event);
+  }
+}
+
+void Tally::on_executor(const model::Event& event) {
+  if (const auto* lost = event.as<model::ExecutorLost>()) {
+    reached_.add(with("executor lost", lost->cause));
+  } else if (event.as<model::ExecutorHeld>() != nullptr) {
+    reached_.add("executor held");
+  } else if (event.as<model::ExecutorAdded>() != nullptr && event.t > 0) {
+    reached_.add("executor joined later");
+  }
+}
+
+void Tally::on_job(const model::Event& event) {
+  if (const auto* line = event.as<model::JobSubmitted>()) {
+    for (const model::StageItem& stage : line->stages) {
+      units_[{line->job.value, stage.name.value}] = {.rank = next_rank_++};
+    }
+    if (names_->text(line->job).find('#') != std::string_view::npos) {
+      reached_.add("job resubmitted");
+    }
+  } else if (const auto* rejected = event.as<model::JobRejected>()) {
+    for (const model::Code code : rejected->codes) {
+      reached_.add(with("rejected", code));
+    }
+    if (rejected->codes.size() > 1) {
+      reached_.add("rejected for several codes");
+    }
+  } else if (const auto* end = event.as<model::JobEnd>()) {
+    if (end->outcome == model::JobOutcome::failed) {
+      reached_.add(with("job failed", *end->code));
+    } else {
+      reached_.add(end->outcome == model::JobOutcome::succeeded ? "job succeeded"
+                                                                : "job cancelled");
+    }
+    for (auto& [key, unit] : units_) {
+      unit.waiting = unit.waiting && key.first != end->job.value;
+    }
+  }
+}
+
+void Tally::on_group(const model::Event& event) {
+  if (const auto* formed = event.as<model::GroupFormed>()) {
+    for (const model::NameId stage : formed->stages) {
+      leader_[{formed->job.value, stage.value}] = {formed->job.value, formed->stage.value};
+      units_[{formed->job.value, stage.value}].member = true;
+    }
+  } else if (const auto* queued = event.as<model::GroupQueued>()) {
+    Unit& unit = units_[{queued->job.value, queued->stage.value}];
+    const bool for_slots = queued->reason == model::QueuedReason::slots;
+    reached_.add(for_slots ? "group waited for slots" : "group waited for inputs");
+    if (!for_slots && unit.waiting) {
+      reached_.add("ready group lost an input");
+    }
+    unit.waiting = for_slots;
+  } else if (const auto* admitted = event.as<model::GroupAdmitted>()) {
+    Unit& unit = units_[{admitted->group.job.value, admitted->group.stage.value}];
+    unit.waiting = unit.replays = false;
+    reached_.add("group admitted");
+    if (admitted->slots.empty()) {
+      reached_.add("group of demand 0 committed");
+    } else if (backfills_ && behind_a_head(unit.rank)) {
+      reached_.add("group backfilled behind a head");
+    }
+    if (admitted->group.attempt.value_or(0) > 0) {
+      reached_.add("committed group rerun");
+    }
+    if (++groups_this_instant_ == 2) {
+      reached_.add("two groups admitted at one instant");
+    }
+  } else if (event.as<model::GroupCommitted>() != nullptr) {
+    reached_.add("group committed");
+  } else if (const auto* failed = event.as<model::GroupFailed>()) {
+    reached_.add(with("group failed", failed->cause));
+    if (units_[{failed->group.job.value, failed->group.stage.value}].replays) {
+      reached_.add("group failed in its replay window");
+    }
+  } else if (const auto* cancelled = event.as<model::GroupCancelled>()) {
+    Unit& unit = units_[{cancelled->group.job.value, cancelled->group.stage.value}];
+    unit.waiting = false;
+    reached_.add(cancelled->group.attempt ? "group cancelled: running"
+                                          : "group cancelled: queued");
+  }
+}
+
+void Tally::on_stage(const model::Event& event) {
+  if (const auto* submitted = event.as<model::StageSubmitted>()) {
+    const model::StageRef& stage = submitted->stage;
+    Unit& unit = units_[{stage.job.value, stage.stage.value}];
+    unit.attempt = stage.attempt.value_or(0);
+    if (!unit.member && unit.attempt > 0) {
+      reached_.add(submitted->partitions ? "stage resubmitted in part" : "stage resubmitted");
+    }
+    if (submitted->tasks == 0) {
+      reached_.add("stage without tasks");
+    }
+    if (names_->text(stage.stage).find('.') != std::string_view::npos) {
+      reached_.add("takeover run");
+    }
+  } else if (const auto* completed = event.as<model::StageCompleted>()) {
+    if (completed->status == model::StageStatus::failed &&
+        completed->reason != model::StageReason::group_failed) {
+      reached_.add(with("stage failed", *completed->reason));
+    }
+  } else if (const auto* finished = event.as<model::MemberFinished>()) {
+    reached_.add("member finished");
+    units_[leader_[{finished->stage.job.value, finished->stage.stage.value}]].replays = true;
+  } else if (event.as<model::OutputsRegistered>() != nullptr) {
+    reached_.add("outputs registered");
+  } else if (event.as<model::OutputsLost>() != nullptr) {
+    reached_.add("outputs lost");
+  } else if (event.as<model::OutputCommitted>() != nullptr) {
+    reached_.add("output committed");
+  } else if (event.as<model::OutputDiscarded>() != nullptr) {
+    reached_.add("output discarded");
+  } else if (const auto* end = event.as<model::RunEnd>()) {
+    reached_.add("horizon", end->cause == model::RunEndCause::horizon ? 1 : 0);
+  }
+}
+
+void Tally::on_task(const model::Event& event) {
+  if (const auto* start = event.as<model::TaskStart>()) {
+    const Unit& unit = units_[{start->task.job.value, start->task.stage.value}];
+    if (start->task.try_number > 0) {
+      reached_.add("task retried");
+    }
+    if (!unit.member && backfills_ && behind_a_head(unit.rank)) {
+      reached_.add("stage backfilled behind a head");
+    }
+    return;
+  }
+  const auto* end = event.as<model::TaskEnd>();
+  if (end == nullptr) {
+    return;
+  }
+  if (end->slot) {
+    reached_.add("slot held after a kill");
+  }
+  if (end->status != model::TaskStatus::success) {
+    reached_.add(with(end->status == model::TaskStatus::failed ? "task failed" : "task killed",
+                      *end->reason));
+    return;
+  }
+  const bool counted = end->counted.value_or(true);
+  const Unit& unit = units_[{end->task.job.value, end->task.stage.value}];
+  if (end->task.attempt < unit.attempt) {
+    reached_.add(counted ? "straggler counted" : "straggler uncounted");
+  }
+  reached_.add("success uncounted", counted ? 0 : 1);
+}
+
+bool Tally::behind_a_head(std::int64_t rank) const {
+  for (const auto& [key, unit] : units_) {
+    if (unit.waiting && unit.rank < rank) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace rehearse::testing
