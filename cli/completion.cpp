@@ -68,7 +68,7 @@ std::string verb_cases(std::string_view indent) {
 }
 
 std::string bash_script() {
-  return fmt::format(R"(# bash completion of rehearse: eval "$(rehearse completion bash)"
+  return fmt::format(R"sh(# bash completion of rehearse: eval "$(rehearse completion bash)"
 _rehearse() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}"
   local verb="${{COMP_WORDS[1]}}" words="" operands=""
@@ -103,12 +103,12 @@ _rehearse() {{
   esac
 }}
 complete -o filenames -F _rehearse rehearse
-)",
+)sh",
                      first_words(), trace_words(), choice_cases("    "), verb_cases("    "));
 }
 
 std::string zsh_script() {
-  return fmt::format(R"(#compdef rehearse
+  return fmt::format(R"sh(#compdef rehearse
 # zsh completion of rehearse: eval "$(rehearse completion zsh)"
 _rehearse() {{
   local verb="${{words[2]}}" previous="${{words[CURRENT-1]}}" current="${{words[CURRENT]}}"
@@ -147,7 +147,7 @@ _rehearse_words() {{
   options="$words"
 }}
 compdef _rehearse rehearse
-)",
+)sh",
                      first_words(), trace_words(), choice_cases("    "), verb_cases("    "));
 }
 

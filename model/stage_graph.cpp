@@ -139,8 +139,8 @@ void form_groups(const std::vector<Pair>& pipelined, std::size_t count, StageGra
 }  // namespace
 
 EdgeKind effective_kind(const EdgeSpec& edge, EdgesAxis axis) {
-  if (!edge.from.valid() || axis == EdgesAxis::all_regular) {
-    return EdgeKind::regular;
+  if (!edge.from.valid() || edge.from_job.valid() || axis == EdgesAxis::all_regular) {
+    return EdgeKind::regular;  // F7: a stage of another job is read regularly
   }
   return axis == EdgesAxis::all_pipelined ? EdgeKind::pipelined : edge.kind;
 }

@@ -109,7 +109,7 @@ Found shared_producer(const Rule& rule) {
     return std::nullopt;
   }
   for (const EdgeSpec& edge : rule.job.edges) {
-    if (!edge.from.valid() && edge.kind == EdgeKind::pipelined) {
+    if (edge.from_job.valid() && edge.kind == EdgeKind::pipelined) {
       return "edge " + rule.edge_name(edge) + " is pipelined and its producer is another job's";
     }
   }

@@ -66,9 +66,9 @@ void share_axis(Svg& svg, const Box& plot, std::string_view label) {
 void legend(Svg& svg, const Comparison& comparison, Px x, Px y) {
   for (std::size_t i = 0; i < comparison.configurations.size(); ++i) {
     const Configuration& configuration = comparison.configurations[i];
-    const std::string name = fmt::format(
-        "{} ({} of {})", shortened(configuration.name, 36), configuration.latency.n,
-        plural(std::ssize(configuration.requests), "request"));
+    const std::string name =
+        fmt::format("{} ({} of {})", shortened(configuration.name, 36), configuration.latency.n,
+                    plural(std::ssize(configuration.requests), "request"));
     svg.line({x, y - 40}, {x + 320, y - 40}, "curve " + series_class(i));
     svg.text({x + 400, y}, name, "key");
     x += 600 + static_cast<Px>(width_of(name)) * 68;
@@ -132,7 +132,8 @@ Chart latency_chart(const Comparison& comparison) {
 
 namespace {
 
-// other / base on a logarithmic scale, so that halving and doubling are equally far from the middle.
+// other / base on a logarithmic scale, so that halving and doubling are equally far from the
+// middle.
 class ChangeAxis {
  public:
   // As wide as the greatest change needs, at least 9%, at most 64 times.
@@ -158,7 +159,7 @@ class ChangeAxis {
   [[nodiscard]] std::vector<Tick> ticks(Px room) const {
     std::vector<Tick> ticks = {{middle_, "no change"}};
     Px last = middle_;
-    for (const std::int64_t percent : {98, 95, 90, 80, 70, 50, 25, 12, 6, 3}) {
+    for (const std::int64_t percent : {98, 95, 90, 80, 70, 60, 50, 25, 12, 6, 3}) {
       add_tick(ticks, percent, room, last);
     }
     last = middle_;
@@ -195,9 +196,12 @@ class ChangeAxis {
 
 std::string change_style(const PairedRequest& pair, std::int64_t min_effect_ppm) {
   switch (change_of(pair, min_effect_ppm)) {
-    case Change::faster: return "faster";
-    case Change::slower: return "slower";
-    case Change::same: return "same";
+    case Change::faster:
+      return "faster";
+    case Change::slower:
+      return "slower";
+    case Change::same:
+      return "same";
   }
   return "same";
 }
@@ -226,8 +230,8 @@ std::string named_rows(const Comparison& comparison, const std::vector<PairedReq
         fmt::format("{} \u2192 {}  ({})", duration_text(pair.base_ns), duration_text(pair.other_ns),
                     change_text(pair.base_ns, pair.other_ns));
     svg.text({2'300, y + 150}, shortened(pair.request, 30), "row", Anchor::end);
-    svg.rect({std::min(x, axis.middle()), y + 40,
-              std::max<Px>(std::abs(x - axis.middle()), 10), row_height - 80},
+    svg.rect({std::min(x, axis.middle()), y + 40, std::max<Px>(std::abs(x - axis.middle()), 10),
+              row_height - 80},
              change_style(pair, comparison.min_effect_ppm),
              fmt::format("{}: {}", pair.request, numbers));
     svg.text({2'400 + 2 * half + 100, y + 150}, numbers, "row");
@@ -300,9 +304,10 @@ Chart price_chart(const Comparison& comparison) {
   const Px row = 420;
   const auto rows = static_cast<Px>(comparison.configurations.size());
   const Px top = 100;
-  Svg svg("prices", chart_width, top + row * rows + 560, "What slot time was spent on",
-          "One bar per configuration, split into busy, reserved idle, drain idle, blocked, unusable "
-          "and idle slot time; the six parts add up to all of it.");
+  Svg svg(
+      "prices", chart_width, top + row * rows + 560, "What slot time was spent on",
+      "One bar per configuration, split into busy, reserved idle, drain idle, blocked, unusable "
+      "and idle slot time; the six parts add up to all of it.");
   for (int percent = 0; percent <= 100; percent += 10) {
     const Px x = left + width * percent / 100;
     svg.line({x, top}, {x, top + row * rows}, percent == 0 ? "axis" : "grid");

@@ -108,8 +108,8 @@ std::vector<Lane> lanes_of(const RunMetrics& run, bool& by_job) {
       }
       keys.push_back(key);
       const std::string& job = run.jobs[span.job].name;
-      lanes.push_back({.label = by_job ? job : fmt::format("{}/{}", job, span.stage),
-                       .spans = {&span}});
+      lanes.push_back(
+          {.label = by_job ? job : fmt::format("{}/{}", job, span.stage), .spans = {&span}});
     }
     if (by_job || lanes.size() <= lanes_max) {
       return lanes;
@@ -126,13 +126,12 @@ std::string span_style(const StageSpan& span) {
 }
 
 std::string span_tooltip(const RunMetrics& run, const StageSpan& span) {
-  return fmt::format("{}/{} attempt {}: {}, ready {}, first task {}, {} {}{}",
-                     run.jobs[span.job].name, span.stage, span.attempt,
-                     plural(span.tasks, "task"), duration_text(span.ready_ns),
-                     span.start_ns ? duration_text(*span.start_ns) : "never",
-                     span.end_ns ? model::name_of(span.status) : "cut off",
-                     duration_text(span.end_ns.value_or(run.end_ns)),
-                     span.gang ? ", in a gang" : "");
+  return fmt::format(
+      "{}/{} attempt {}: {}, ready {}, first task {}, {} {}{}", run.jobs[span.job].name, span.stage,
+      span.attempt, plural(span.tasks, "task"), duration_text(span.ready_ns),
+      span.start_ns ? duration_text(*span.start_ns) : "never",
+      span.end_ns ? model::name_of(span.status) : "cut off",
+      duration_text(span.end_ns.value_or(run.end_ns)), span.gang ? ", in a gang" : "");
 }
 
 void draw_lane(Svg& svg, const RunMetrics& run, const Lane& lane, const Scale& time,
@@ -145,8 +144,8 @@ void draw_lane(Svg& svg, const RunMetrics& run, const Lane& lane, const Scale& t
     if (start > ready) {
       svg.line({ready, box.y + box.height / 2}, {start, box.y + box.height / 2}, "waits");
     }
-    svg.rect({start, box.y + 25, std::max<Px>(end - start, 10), box.height - 50},
-             span_style(*span), span_tooltip(run, *span));
+    svg.rect({start, box.y + 25, std::max<Px>(end - start, 10), box.height - 50}, span_style(*span),
+             span_tooltip(run, *span));
   }
 }
 

@@ -117,11 +117,11 @@ std::vector<DistTable> dist_tables(const Comparison& comparison) {
   std::vector<DistTable> tables;
   if (comparison.configurations.size() == 2) {
     const Paired& paired = comparison.paired.front();
-    add_tables(tables, {paired.base, paired.other},
-               fmt::format("{} that succeed{} in both",
-                           plural(std::ssize(paired.requests), "request"),
-                           paired.requests.size() == 1 ? "s" : ""),
-               true);
+    add_tables(
+        tables, {paired.base, paired.other},
+        fmt::format("{} that succeed{} in both", plural(std::ssize(paired.requests), "request"),
+                    paired.requests.size() == 1 ? "s" : ""),
+        true);
     if (paired.same_set) {
       return tables;
     }
@@ -145,8 +145,8 @@ std::string Finding::text() const {
   return all;
 }
 
-Comparison compare(std::vector<ConfigurationRuns> configurations,
-                   const std::vector<Input>& inputs, const CompareOptions& options) {
+Comparison compare(std::vector<ConfigurationRuns> configurations, const std::vector<Input>& inputs,
+                   const CompareOptions& options) {
   RH_CHECK(!configurations.empty());
   Comparison result;
   result.min_effect_ppm = options.min_effect_ppm;
@@ -161,8 +161,8 @@ Comparison compare(std::vector<ConfigurationRuns> configurations,
   result.baseline = base.name;
   for (std::size_t i = 1; i < result.configurations.size(); ++i) {
     const Configuration& other = result.configurations[i];
-    result.paired.push_back(pair_requests(other.name, base.requests, other.requests,
-                                          options.min_effect_ppm));
+    result.paired.push_back(
+        pair_requests(other.name, base.requests, other.requests, options.min_effect_ppm));
   }
   if (std::ranges::any_of(result.configurations, [](const Configuration& configuration) {
         return configuration.totals.slot_time != saturated(configuration.totals.slot_time);

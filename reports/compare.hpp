@@ -36,11 +36,11 @@ struct Configuration {
   std::string name;
   std::string cluster;
   std::int64_t seeds = 1;
-  Dist latency;    // over requests that succeeded
-  Dist queued;     // start - submit, over requests that succeeded and ran a task
-  std::optional<Dist> first_row;  // over requests that succeeded; absent when nobody saw a row
+  Dist latency;                     // over requests that succeeded
+  Dist queued;                      // start - submit, over requests that succeeded and ran a task
+  std::optional<Dist> first_row;    // over requests that succeeded; absent when nobody saw a row
   model::Duration makespan_ns = 0;  // of several inputs: the sum
-  std::int64_t rejected = 0;  // requests, by the outcome of their last try
+  std::int64_t rejected = 0;        // requests, by the outcome of their last try
   std::int64_t failed = 0;
   std::int64_t cancelled = 0;
   std::int64_t unfinished = 0;
@@ -57,13 +57,20 @@ struct Configuration {
 };
 
 enum class FindingKind : std::uint8_t {
-  faster, slower, no_difference, mixed, nothing_in_groups, rejected, failed, nothing_compared
+  faster,
+  slower,
+  no_difference,
+  mixed,
+  nothing_in_groups,
+  rejected,
+  failed,
+  nothing_compared
 };
 
 struct Finding {
   FindingKind kind = FindingKind::nothing_compared;
-  std::string headline;               // one sentence, complete in itself
-  std::vector<std::string> details;   // further sentences, most important first
+  std::string headline;                    // one sentence, complete in itself
+  std::vector<std::string> details;        // further sentences, most important first
   [[nodiscard]] std::string text() const;  // all of it, one line
 };
 

@@ -36,10 +36,8 @@ std::string list(std::span<const std::string_view> names) {
 }
 
 std::string did_you_mean(std::string_view given, std::span<const std::string_view> names) {
-  const std::string nearest =
-      model::nearest_name(given, names.data(), names.data() + names.size());
-  return nearest.empty() ? list(names)
-                         : fmt::format("did you mean '{}'? {}", nearest, list(names));
+  const std::string nearest = model::nearest_name(given, names.data(), names.data() + names.size());
+  return nearest.empty() ? list(names) : fmt::format("did you mean '{}'? {}", nearest, list(names));
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -70,9 +68,9 @@ model::Result<void> read_metric(std::string_view text, FailRule& rule) {
       dot == std::string_view::npos ? std::string_view{} : text.substr(dot + 1);
   const auto known = std::ranges::find(stat_names, stat);
   if (known == stat_names.end()) {
-    return std::unexpected(wrong(
-        fmt::format("'{}' needs one of its statistics, seen '{}'", metric, stat),
-        stat.empty() ? list(stat_names) : did_you_mean(stat, stat_names)));
+    return std::unexpected(
+        wrong(fmt::format("'{}' needs one of its statistics, seen '{}'", metric, stat),
+              stat.empty() ? list(stat_names) : did_you_mean(stat, stat_names)));
   }
   rule.stat = static_cast<FailStat>(known - stat_names.begin() + 1);
   return {};
@@ -109,13 +107,20 @@ model::Result<void> read_number(std::string_view text, FailRule& rule) {
 
 std::optional<std::int64_t> stat_of(const Dist& dist, FailStat stat) {
   switch (stat) {
-    case FailStat::mean: return dist.mean_ns;
-    case FailStat::p50: return dist.p50_ns;
-    case FailStat::p90: return dist.p90_ns;
-    case FailStat::p95: return dist.p95_ns;
-    case FailStat::p99: return dist.p99_ns;
-    case FailStat::max: return dist.max_ns;
-    case FailStat::none: break;
+    case FailStat::mean:
+      return dist.mean_ns;
+    case FailStat::p50:
+      return dist.p50_ns;
+    case FailStat::p90:
+      return dist.p90_ns;
+    case FailStat::p95:
+      return dist.p95_ns;
+    case FailStat::p99:
+      return dist.p99_ns;
+    case FailStat::max:
+      return dist.max_ns;
+    case FailStat::none:
+      break;
   }
   return std::nullopt;
 }
@@ -132,27 +137,38 @@ std::optional<Wide> measure(const Configuration& configuration, const RequestDis
   };
   const Totals& totals = configuration.totals;
   switch (rule.metric) {
-    case FailMetric::request_latency: return widened(stat_of(dists.latency, rule.stat));
-    case FailMetric::queued: return widened(stat_of(dists.queued, rule.stat));
-    case FailMetric::first_row: return widened(stat_of(dists.first_row, rule.stat));
-    case FailMetric::makespan: return Wide{configuration.makespan_ns};
-    case FailMetric::utilization: return share(totals.use(SlotUse::busy), totals.slot_time);
+    case FailMetric::request_latency:
+      return widened(stat_of(dists.latency, rule.stat));
+    case FailMetric::queued:
+      return widened(stat_of(dists.queued, rule.stat));
+    case FailMetric::first_row:
+      return widened(stat_of(dists.first_row, rule.stat));
+    case FailMetric::makespan:
+      return Wide{configuration.makespan_ns};
+    case FailMetric::utilization:
+      return share(totals.use(SlotUse::busy), totals.slot_time);
     case FailMetric::reserved_idle:
       return share(totals.use(SlotUse::reserved_idle) + totals.use(SlotUse::drain_idle) +
                        totals.use(SlotUse::blocked),
                    totals.slot_time);
-    case FailMetric::rejected: return Wide{configuration.rejected};
-    case FailMetric::failed: return Wide{configuration.failed};
+    case FailMetric::rejected:
+      return Wide{configuration.rejected};
+    case FailMetric::failed:
+      return Wide{configuration.failed};
   }
   return std::nullopt;
 }
 
 bool holds(FailOp op, Wide left, Wide right) {
   switch (op) {
-    case FailOp::above: return left > right;
-    case FailOp::at_least: return left >= right;
-    case FailOp::below: return left < right;
-    case FailOp::at_most: return left <= right;
+    case FailOp::above:
+      return left > right;
+    case FailOp::at_least:
+      return left >= right;
+    case FailOp::below:
+      return left < right;
+    case FailOp::at_most:
+      return left <= right;
   }
   return false;
 }
@@ -186,8 +202,8 @@ Judgement judge_value(const FailRule& rule, const Configuration& configuration) 
   return {holds(rule.op, *seen * micro, rule.value_micro * scale), value_text(rule, *seen)};
 }
 
-Judgement judge_change(const FailRule& rule, const Configuration& base,
-                       const Configuration& other, const Paired& paired) {
+Judgement judge_change(const FailRule& rule, const Configuration& base, const Configuration& other,
+                       const Paired& paired) {
   const std::optional<Wide> was = measure(base, paired.base, rule);
   const std::optional<Wide> seen = measure(other, paired.other, rule);
   if (!was || !seen) {

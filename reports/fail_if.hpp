@@ -16,7 +16,14 @@ struct Configuration;
 struct Paired;
 
 enum class FailMetric : std::uint8_t {
-  request_latency, queued, first_row, makespan, utilization, reserved_idle, rejected, failed
+  request_latency,
+  queued,
+  first_row,
+  makespan,
+  utilization,
+  reserved_idle,
+  rejected,
+  failed
 };
 enum class FailStat : std::uint8_t { none, mean, p50, p90, p95, p99, max };
 enum class FailOp : std::uint8_t { above, at_least, below, at_most };
@@ -26,7 +33,7 @@ struct FailRule {
   FailMetric metric = FailMetric::request_latency;
   FailStat stat = FailStat::none;  // request_latency, queued, first_row need one, others have none
   FailOp op = FailOp::above;
-  bool percent = false;      // NUMBER is the change against the baseline, in percent
+  bool percent = false;  // NUMBER is the change against the baseline, in percent
   // NUMBER in 1/1,000,000 of its unit: percent, ns, a share of 1, or requests.
   Wide value_micro = 0;
 };

@@ -41,9 +41,8 @@ void count_lost(Lost& lost, const RequestMetrics& request) {
   lost.cancelled += request.outcome == Outcome::cancelled ? 1 : 0;
   lost.unfinished += request.outcome == Outcome::unfinished ? 1 : 0;
   if (lost.example.empty()) {
-    lost.example = request.code
-                       ? fmt::format("{}: {}", request.name, model::name_of(*request.code))
-                       : request.name;
+    lost.example = request.code ? fmt::format("{}: {}", request.name, model::name_of(*request.code))
+                                : request.name;
   }
 }
 
@@ -147,9 +146,11 @@ std::string arrow(std::optional<std::int64_t> before, std::optional<std::int64_t
 
 std::string latencies(const Paired& paired) {
   if (paired.requests.size() == 1) {
-    return fmt::format("latency {}", arrow(paired.base.latency.p50_ns, paired.other.latency.p50_ns));
+    return fmt::format("latency {}",
+                       arrow(paired.base.latency.p50_ns, paired.other.latency.p50_ns));
   }
-  return fmt::format("median latency {}, p90 {}", arrow(paired.base.latency.p50_ns, paired.other.latency.p50_ns),
+  return fmt::format("median latency {}, p90 {}",
+                     arrow(paired.base.latency.p50_ns, paired.other.latency.p50_ns),
                      arrow(paired.base.latency.p90_ns, paired.other.latency.p90_ns));
 }
 
@@ -193,11 +194,10 @@ std::string latency_sentence(const std::string& base, const Paired& paired, Find
           percent_text(min_effect_ppm), latencies(paired),
           change_text(paired.base_sum_ns.value_or(0), paired.other_sum_ns.value_or(0)));
     case FindingKind::no_difference:
-      return fmt::format("No difference between {} and {}: {} {} by less than {}; {}.", base,
-                         paired.name,
-                         n == 1 ? "the one request" : fmt::format("all {} requests", n),
-                         n == 1 ? "changes" : "change", percent_text(min_effect_ppm),
-                         latencies(paired));
+      return fmt::format(
+          "No difference between {} and {}: {} {} by less than {}; {}.", base, paired.name,
+          n == 1 ? "the one request" : fmt::format("all {} requests", n),
+          n == 1 ? "changes" : "change", percent_text(min_effect_ppm), latencies(paired));
     default:
       return fmt::format("No request succeeds under both {} and {}: there is nothing to compare.",
                          base, paired.name);
@@ -221,8 +221,7 @@ Finding candidate(const Configuration& base, const Configuration& other, const P
                                                                       : FindingKind::failed;
   std::vector<std::string> clauses;
   if (outcomes.lost.all() > 0) {
-    clauses.push_back(
-        lost_clause(other.name, base.name, outcomes.lost, outcomes.base_completes));
+    clauses.push_back(lost_clause(other.name, base.name, outcomes.lost, outcomes.base_completes));
   }
   if (outcomes.won.all() > 0) {
     clauses.push_back(won_clause(other.name, base.name, outcomes.won));
@@ -231,10 +230,9 @@ Finding candidate(const Configuration& base, const Configuration& other, const P
   if (paired.requests.empty()) {
     finding.details.push_back(latency);
   } else {
-    finding.details.push_back(fmt::format("Of the {} that {} in both: {}",
-                                          plural(std::ssize(paired.requests), "request"),
-                                          paired.requests.size() == 1 ? "succeeds" : "succeed",
-                                          latency));
+    finding.details.push_back(
+        fmt::format("Of the {} that {} in both: {}", plural(std::ssize(paired.requests), "request"),
+                    paired.requests.size() == 1 ? "succeeds" : "succeed", latency));
   }
   return finding;
 }
@@ -307,8 +305,8 @@ std::string nothing_in_groups(const Comparison& comparison, const std::vector<In
     slots = std::max(slots, configuration.slots_max);
     edges = std::max(edges, configuration.pipelined_edges);
     rejected += configuration.rejected;
-    if (work == 0 || share_ppm(configuration.work_in_groups, configuration.work) >
-                         share_ppm(grouped, work)) {
+    if (work == 0 ||
+        share_ppm(configuration.work_in_groups, configuration.work) > share_ppm(grouped, work)) {
       work = configuration.work;
       grouped = configuration.work_in_groups;
     }
@@ -326,11 +324,11 @@ std::string nothing_in_groups(const Comparison& comparison, const std::vector<In
                          plural(slots, "slot"), plural(groups.candidates, "candidate edge"),
                          left_text(groups), widest_text(groups));
     }
-    return fmt::format("Practically nothing runs pipelined on {}: {} of the work is in groups, "
-                       "{} of {} marked{}{}.",
-                       plural(slots, "slot"), share_text(groups.work_in_groups, groups.work),
-                       groups.marked, plural(groups.candidates, "candidate edge"),
-                       left_text(groups), widest_text(groups));
+    return fmt::format(
+        "Practically nothing runs pipelined on {}: {} of the work is in groups, "
+        "{} of {} marked{}{}.",
+        plural(slots, "slot"), share_text(groups.work_in_groups, groups.work), groups.marked,
+        plural(groups.candidates, "candidate edge"), left_text(groups), widest_text(groups));
   }
   if (edges == 0) {
     return "Nothing runs pipelined: no edge of the input is marked.";
@@ -379,10 +377,10 @@ void add_prices(std::vector<std::string>& details, const Configuration& configur
 void add_violations(std::vector<std::string>& details, const Comparison& comparison) {
   for (const Configuration& configuration : comparison.configurations) {
     if (!configuration.violations.empty()) {
-      details.push_back(fmt::format(
-          "Do not trust {}: {} found in its run, first {}.", configuration.name,
-          plural(std::ssize(configuration.violations), "violation"),
-          configuration.violations.front().property));
+      details.push_back(fmt::format("Do not trust {}: {} found in its run, first {}.",
+                                    configuration.name,
+                                    plural(std::ssize(configuration.violations), "violation"),
+                                    configuration.violations.front().property));
     }
   }
 }
@@ -392,10 +390,10 @@ Finding alone(const Configuration& only) {
   finding.headline = fmt::format("{} completes {} of {}.", only.name, only.latency.n,
                                  plural(std::ssize(only.requests), "request"));
   if (only.latency.p50_ns) {
-    finding.headline = fmt::format(
-        "{} completes {} of {}: median latency {}, p90 {}.", only.name, only.latency.n,
-        plural(std::ssize(only.requests), "request"), duration_text(*only.latency.p50_ns),
-        duration_text(only.latency.p90_ns.value_or(0)));
+    finding.headline = fmt::format("{} completes {} of {}: median latency {}, p90 {}.", only.name,
+                                   only.latency.n, plural(std::ssize(only.requests), "request"),
+                                   duration_text(*only.latency.p50_ns),
+                                   duration_text(only.latency.p90_ns.value_or(0)));
   }
   return finding;
 }

@@ -35,12 +35,33 @@ std::string change_cell(Wide before, Wide after, std::int64_t min_effect_ppm) {
   return fmt::format("<td class=\"{}\">{}</td>", style, text);
 }
 
-// Escaped, with an arrow that a line cannot break in two.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Escaped, with arrows, and with blanks that keep a number and its unit on one line.
 std::string prose(std::string_view text) {
-  std::string result = escaped(text);
-  constexpr std::string_view ascii = " -&gt; ";
-  for (std::size_t at = result.find(ascii); at != std::string::npos; at = result.find(ascii, at)) {
-    result.replace(at, ascii.size(), "\u00a0\u2192 ");
+  constexpr std::string_view blank = "\u00a0";
+  constexpr std::string_view units[] = {"ns", "us", "ms", "s", "min", "h", "d"};
+  const std::string plain = escaped(text);
+  std::string result;
+  for (std::string_view rest = plain; !rest.empty();) {
+    if (rest.starts_with(" -&gt; ")) {
+      result += fmt::format("{}\u2192 ", blank);
+      rest.remove_prefix(std::string_view(" -&gt; ").size());
+      continue;
+    }
+    const bool after_digit = !result.empty() && is_digit(result.back());
+    const bool unit = after_digit && std::ranges::any_of(units, [&](std::string_view name) {
+                        const std::string_view tail =
+                            rest.substr(std::min(rest.size(), name.size() + 1));
+                        return rest.substr(1).starts_with(name) &&
+                               (tail.empty() || std::string_view(" ,;.:)(").contains(tail[0]));
+                      });
+    if (rest.front() == ' ' && unit) {
+      result += blank;
+    } else {
+      result += rest.front();
+    }
+    rest.remove_prefix(1);
   }
   return result;
 }
@@ -87,9 +108,9 @@ class Page {
     if (chart.svg.empty()) {
       return;
     }
-    out_ += fmt::format("<figure>\n{}<figcaption>{}{}{}</figcaption>\n</figure>\n", chart.svg,
-                        escaped(caption), chart.left_out.empty() ? "" : " ",
-                        escaped(chart.left_out));
+    out_ +=
+        fmt::format("<figure>\n{}<figcaption>{}{}{}</figcaption>\n</figure>\n", chart.svg,
+                    escaped(caption), chart.left_out.empty() ? "" : " ", escaped(chart.left_out));
   }
   void more(std::size_t all, std::string_view noun) {
     if (all > rows_max) {
@@ -134,7 +155,8 @@ void Page::head() {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'\">\n<title>{} - rehearse compare</title>\n<style>{}</style>\n</head>\n"
       "<body>\n{}<p class=\"kicker\">Comparison of {} over {}{}</p>\n",
-      escaped(title), page_style(), page_patterns(), escaped(fmt::format("{}", fmt::join(names, ", "))),
+      escaped(title), page_style(), page_patterns(),
+      escaped(fmt::format("{}", fmt::join(names, ", "))),
       escaped(inputs.empty() ? "one input" : fmt::format("{}", fmt::join(inputs, ", "))),
       document_.envelope.complete ? "" : " - incomplete");
 }
@@ -150,8 +172,8 @@ void Page::finding() {
     paragraph("This comparison was interrupted: it holds only what was finished.", "alarm");
   }
   for (const FailResult& result : comparison_.fail_if) {
-    paragraph(fmt::format("Threshold {}: {} ({})", result.tripped ? "crossed" : "kept",
-                          result.rule, result.detail),
+    paragraph(fmt::format("Threshold {}: {} ({})", result.tripped ? "crossed" : "kept", result.rule,
+                          result.detail),
               result.tripped ? "alarm" : "note");
   }
   for (const Configuration& configuration : comparison_.configurations) {
@@ -274,34 +296,37 @@ void Page::changes() {
 void Page::swatches() {
   add("<ul class=\"swatches\">");
   for (std::size_t use = 0; use < slot_uses; ++use) {
-    out_ += fmt::format("<li><svg viewBox=\"0 0 32 16\" aria-hidden=\"true\"><rect width=\"32\" "
-                        "height=\"16\" class=\"{}\"/></svg>{}</li>",
-                        use_class(static_cast<SlotUse>(use)), slot_use_names[use]);
+    out_ += fmt::format(
+        "<li><svg viewBox=\"0 0 32 16\" aria-hidden=\"true\"><rect width=\"32\" "
+        "height=\"16\" class=\"{}\"/></svg>{}</li>",
+        use_class(static_cast<SlotUse>(use)), slot_use_names[use]);
   }
   add("</ul>\n");
 }
 
 void Page::prices() {
   heading("What slot time was spent on");
-  paragraph("The three prices of gang admission are slots that are reserved, drained for a waiting "
-            "head, or held by blocked tasks. Every row is exact, and the six add up to slot time; "
-            "that is checked at every instant of the run.");
+  paragraph(
+      "The three prices of gang admission are slots that are reserved, drained for a waiting "
+      "head, or held by blocked tasks. Every row is exact, and the six add up to slot time; "
+      "that is checked at every instant of the run.");
   swatches();
   figure(price_chart(comparison_), "Slot time by use.");
   add("<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">slot seconds</th>");
   for (const Configuration& configuration : comparison_.configurations) {
-    out_ += fmt::format("<th scope=\"col\" class=\"n\">{}</th><th scope=\"col\" class=\"n\">share"
-                        "</th>",
-                        escaped(configuration.name));
+    out_ += fmt::format(
+        "<th scope=\"col\" class=\"n\">{}</th><th scope=\"col\" class=\"n\">share"
+        "</th>",
+        escaped(configuration.name));
   }
   add("</tr></thead>\n<tbody>\n");
   const auto row = [&](std::string_view name, std::string_view style, auto value) {
     out_ += fmt::format("<tr{}><th scope=\"row\">{}</th>", style, name);
     for (const Configuration& configuration : comparison_.configurations) {
       const Wide slot_ns = value(configuration.totals);
-      out_ += fmt::format("<td class=\"n\">{}</td><td class=\"n\">{}</td>",
-                          slot_seconds_text(slot_ns),
-                          share_text(slot_ns, configuration.totals.slot_time));
+      out_ +=
+          fmt::format("<td class=\"n\">{}</td><td class=\"n\">{}</td>", slot_seconds_text(slot_ns),
+                      share_text(slot_ns, configuration.totals.slot_time));
     }
     add("</tr>\n");
   };
@@ -321,9 +346,11 @@ void Page::prices() {
 
 void Page::timelines() {
   heading("Over time");
-  paragraph("Slots of live executors by use above, stages below: a dotted line while a stage or "
-            "its gang is ready and runs no task yet, a bar from its first task to its end. Blue bars start as a "
-            "gang, grey ones do not, hatched ones failed or were cancelled.");
+  paragraph(
+      "Slots of live executors by use above, stages below: a dotted line while a stage or "
+      "its gang is ready and runs no task yet, a bar from its first task to its end. Blue bars "
+      "start as a "
+      "gang, grey ones do not, hatched ones failed or were cancelled.");
   swatches();
   model::Instant until = 0;
   std::int64_t slots_max = 0;
@@ -340,8 +367,7 @@ void Page::timelines() {
     figure(timeline_chart(configuration, i, until, slots_max), which);
   }
   if (all > timelines_max) {
-    paragraph(fmt::format("{} further configurations are not drawn.", all - timelines_max),
-              "note");
+    paragraph(fmt::format("{} further configurations are not drawn.", all - timelines_max), "note");
   }
 }
 
@@ -363,12 +389,12 @@ void Page::losers() {
             escaped(configuration.name));
       }
       if (all <= rows_max) {
-        out_ += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"n\">{}"
-                            "</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
-                            escaped(request.name), name_of(request.outcome),
-                            request.code ? model::name_of(*request.code) : "", request.tries,
-                            request.end_ns ? duration_text(*request.end_ns) : "-",
-                            escaped(request.detail));
+        out_ += fmt::format(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"n\">{}"
+            "</td><td class=\"n\">{}</td><td>{}</td></tr>\n",
+            escaped(request.name), name_of(request.outcome),
+            request.code ? model::name_of(*request.code) : "", request.tries,
+            request.end_ns ? duration_text(*request.end_ns) : "-", escaped(request.detail));
       }
     }
     if (all > 0) {
@@ -405,19 +431,18 @@ void Page::marking() {
     out_ += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>"
         "<td>{}</td><td class=\"n\">{}</td><td>{}</td><td>{}</td></tr>\n",
-        escaped(file_name(input.path)), escaped(marking.unit),
-        count_text(marking.candidates, true), count_text(marking.marked, true),
+        escaped(file_name(input.path)), escaped(marking.unit), count_text(marking.candidates, true),
+        count_text(marking.marked, true),
         left.empty() ? "none" : escaped(fmt::format("{}", fmt::join(left, ", "))),
         share_text(marking.work_in_groups, marking.work),
-        marking.narrowed ? fmt::format("{} tasks became {}",
-                                       count_text(marking.narrowed->tasks_before, true),
-                                       count_text(marking.narrowed->tasks_after, true))
-                         : "no",
-        marking.widest
-            ? escaped(fmt::format("{}: {}, {} slots", marking.widest->unit,
-                                  plural(marking.widest->stages, "stage"),
-                                  count_text(marking.widest->slots, true)))
-            : "-");
+        marking.narrowed
+            ? fmt::format("{} tasks became {}", count_text(marking.narrowed->tasks_before, true),
+                          count_text(marking.narrowed->tasks_after, true))
+            : "no",
+        marking.widest ? escaped(fmt::format("{}: {}, {} slots", marking.widest->unit,
+                                             plural(marking.widest->stages, "stage"),
+                                             count_text(marking.widest->slots, true)))
+                       : "-");
   }
   if (any) {
     add("</tbody></table></div>\n");
@@ -442,10 +467,9 @@ void Page::warnings() {
   std::vector<std::string> lines = comparison_.warnings;
   for (const Input& input : document_.envelope.inputs) {
     for (const InputWarning& warning : input.warnings) {
-      lines.push_back(
-          warning.line
-              ? fmt::format("{}:{}: {}", file_name(input.path), *warning.line, warning.what)
-              : fmt::format("{}: {}", file_name(input.path), warning.what));
+      lines.push_back(warning.line ? fmt::format("{}:{}: {}", file_name(input.path), *warning.line,
+                                                 warning.what)
+                                   : fmt::format("{}: {}", file_name(input.path), warning.what));
     }
   }
   heading("Warnings");

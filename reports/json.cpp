@@ -83,9 +83,8 @@ Json envelope_json(const Envelope& envelope) {
 Json violations_json(const std::vector<model::Violation>& violations) {
   Json json = Json::array();
   for (const model::Violation& violation : violations) {
-    json.push_back({{"property", violation.property},
-                    {"t", violation.t},
-                    {"detail", violation.detail}});
+    json.push_back(
+        {{"property", violation.property}, {"t", violation.t}, {"detail", violation.detail}});
   }
   return json;
 }
@@ -132,12 +131,9 @@ Json job_json(const JobMetrics& job, std::optional<model::Duration> recorded) {
 
 Json run_json(const ScenarioRun& run, const WriteOptions& options) {
   const RunMetrics& metrics = run.metrics;
-  Json json = {{"scenario", run.scenario},
-               {"configuration", run.configuration},
-               {"dialect", metrics.dialect},
-               {"timing", model::name_of(metrics.timing)},
-               {"seed", metrics.seed},
-               {"journal_hash", hash_text(run.journal_hash)},
+  Json json = {{"scenario", run.scenario},   {"configuration", run.configuration},
+               {"dialect", metrics.dialect}, {"timing", model::name_of(metrics.timing)},
+               {"seed", metrics.seed},       {"journal_hash", hash_text(run.journal_hash)},
                {"end_ns", metrics.end_ns}};
   if (std::ssize(metrics.jobs) > options.listed_max) {
     json["jobs_omitted"] = metrics.jobs.size();
@@ -153,8 +149,7 @@ Json run_json(const ScenarioRun& run, const WriteOptions& options) {
   json["totals"] = totals_json(metrics.totals);
   Json expectations = Json::array();
   for (const model::ExpectationResult& result : run.expectations) {
-    expectations.push_back(
-        {{"index", result.index}, {"ok", result.ok}, {"detail", result.detail}});
+    expectations.push_back({{"index", result.index}, {"ok", result.ok}, {"detail", result.detail}});
   }
   json["expectations"] = std::move(expectations);
   json["violations"] = violations_json(run.violations);
@@ -194,30 +189,34 @@ Json recorded_json(const Recorded& recorded) {
 // ---- compare ----
 
 Json dist_json(const Dist& dist) {
-  return {{"p50_ns", or_null(dist.p50_ns)}, {"p90_ns", or_null(dist.p90_ns)},
-          {"p95_ns", or_null(dist.p95_ns)}, {"p99_ns", or_null(dist.p99_ns)},
-          {"mean_ns", or_null(dist.mean_ns)}, {"max_ns", or_null(dist.max_ns)},
-          {"n", dist.n}, {"censored", dist.censored}};
+  return {{"p50_ns", or_null(dist.p50_ns)},
+          {"p90_ns", or_null(dist.p90_ns)},
+          {"p95_ns", or_null(dist.p95_ns)},
+          {"p99_ns", or_null(dist.p99_ns)},
+          {"mean_ns", or_null(dist.mean_ns)},
+          {"max_ns", or_null(dist.max_ns)},
+          {"n", dist.n},
+          {"censored", dist.censored}};
 }
 
 Json configuration_json(const Configuration& configuration) {
-  return {{"name", configuration.name},
-          {"cluster", configuration.cluster},
-          {"seeds", configuration.seeds},
-          {"latency", dist_json(configuration.latency)},
-          {"queued", dist_json(configuration.queued)},
-          {"first_row",
-           configuration.first_row ? dist_json(*configuration.first_row) : Json(nullptr)},
-          {"utilization", utilization(configuration.totals)},
-          {"reserved_idle", reserved_idle(configuration.totals)},
-          {"makespan_ns", configuration.makespan_ns},
-          {"rejected", configuration.rejected},
-          {"failed", configuration.failed},
-          {"cancelled", configuration.cancelled},
-          {"unfinished", configuration.unfinished},
-          {"totals", totals_json(configuration.totals)},
-          {"journal_hash", hash_text(configuration.journal_hash)},
-          {"violations", violations_json(configuration.violations)}};
+  return {
+      {"name", configuration.name},
+      {"cluster", configuration.cluster},
+      {"seeds", configuration.seeds},
+      {"latency", dist_json(configuration.latency)},
+      {"queued", dist_json(configuration.queued)},
+      {"first_row", configuration.first_row ? dist_json(*configuration.first_row) : Json(nullptr)},
+      {"utilization", utilization(configuration.totals)},
+      {"reserved_idle", reserved_idle(configuration.totals)},
+      {"makespan_ns", configuration.makespan_ns},
+      {"rejected", configuration.rejected},
+      {"failed", configuration.failed},
+      {"cancelled", configuration.cancelled},
+      {"unfinished", configuration.unfinished},
+      {"totals", totals_json(configuration.totals)},
+      {"journal_hash", hash_text(configuration.journal_hash)},
+      {"violations", violations_json(configuration.violations)}};
 }
 
 Json paired_json(const Paired& paired, const WriteOptions& options) {
@@ -231,9 +230,8 @@ Json paired_json(const Paired& paired, const WriteOptions& options) {
   if (std::ssize(paired.requests) <= options.listed_max) {
     Json requests = Json::array();
     for (const PairedRequest& pair : paired.requests) {
-      requests.push_back({{"request", pair.request},
-                          {"base_ns", pair.base_ns},
-                          {"other_ns", pair.other_ns}});
+      requests.push_back(
+          {{"request", pair.request}, {"base_ns", pair.base_ns}, {"other_ns", pair.other_ns}});
     }
     json["requests"] = std::move(requests);
   }
@@ -263,9 +261,12 @@ void add_compare(Json& json, const Comparison& comparison, const WriteOptions& o
 
 std::string_view verdict_text(Verdict verdict) {
   switch (verdict) {
-    case Verdict::held: return "held";
-    case Verdict::violated: return "violated";
-    case Verdict::not_judged: return "not judged";
+    case Verdict::held:
+      return "held";
+    case Verdict::violated:
+      return "violated";
+    case Verdict::not_judged:
+      return "not judged";
   }
   return "";
 }
@@ -307,9 +308,8 @@ void add_facts(Json& json, const TraceFacts& facts) {
   json["warnings"] = warnings_json(facts.warnings);
   json["units"] = Json::array();
   for (const UnitWidth& unit : facts.units) {
-    json["units"].push_back({{"name", unit.name},
-                             {"stages", unit.stages},
-                             {"slots_as_group", unit.slots_as_group}});
+    json["units"].push_back(
+        {{"name", unit.name}, {"stages", unit.stages}, {"slots_as_group", unit.slots_as_group}});
   }
 }
 

@@ -267,8 +267,7 @@ void LiveWork::set_available(Job& owner, std::size_t index, bool available) {
   }
 }
 
-LiveStage* LiveWork::stage_submitted(const model::StageSubmitted& event,
-                                     const SlotLedger& ledger) {
+LiveStage* LiveWork::stage_submitted(const model::StageSubmitted& event, const SlotLedger& ledger) {
   Job* owner = job(event.stage.job);
   if (owner == nullptr) {
     return nullptr;
@@ -310,8 +309,7 @@ LiveStage* LiveWork::stage_submitted(const model::StageSubmitted& event,
 
 void LiveWork::stage_completed(const model::StageCompleted& event) {
   Job* owner = job(event.stage.job);
-  const std::size_t index =
-      owner == nullptr ? no_index : stage_index(*owner, event.stage.stage);
+  const std::size_t index = owner == nullptr ? no_index : stage_index(*owner, event.stage.stage);
   if (index == no_index) {
     return;
   }
@@ -396,9 +394,8 @@ void LiveWork::outputs_lost(const model::OutputsLost& event) {
 // ---- the head, and what could start but for it ----
 
 bool LiveWork::fits(const Gang& gang, const SlotLedger& ledger) {
-  return std::ranges::all_of(gang.demand, [&](const auto& entry) {
-    return entry.second <= ledger.room(entry.first);
-  });
+  return std::ranges::all_of(
+      gang.demand, [&](const auto& entry) { return entry.second <= ledger.room(entry.first); });
 }
 
 bool LiveWork::starved(const Gang& gang, const SlotLedger& ledger) {
@@ -434,8 +431,8 @@ LiveWork::View LiveWork::view(const SlotLedger& ledger) const {
     }
     view.waiting = true;
     view.usable |= bit(profile);
-    view.behind = view.behind || (view.head && ledger.room(profile) > 0 &&
-                                  head < *pending_[profile].rbegin());
+    view.behind = view.behind ||
+                  (view.head && ledger.room(profile) > 0 && head < *pending_[profile].rbegin());
   }
   return view;
 }

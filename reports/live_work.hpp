@@ -3,10 +3,10 @@
 // Memory follows live jobs: a job's rows go when it ends.
 //
 // The journal does not name the head; it is the first gang in queue order that is ready, not
-// starved (A14) and not admitted. Order: `fifo`, `priority` and `smallest-first` as A18 says (without
-// the estimate, which no event carries); `fair` and `unordered` are read as `fifo`. Under `retry`
-// there is no head. A gang is ready when every regular parent of its members completed and no
-// output of theirs was lost; one that reads stages of other jobs, when the journal says so.
+// starved (A14) and not admitted. Order: `fifo`, `priority` and `smallest-first` as A18 says
+// (without the estimate, which no event carries); `fair` and `unordered` are read as `fifo`. Under
+// `retry` there is no head. A gang is ready when every regular parent of its members completed and
+// no output of theirs was lost; one that reads stages of other jobs, when the journal says so.
 #pragma once
 
 #include <compare>
@@ -82,20 +82,19 @@ class LiveWork {
   // Null for a job that is not live or a stage it does not have.
   [[nodiscard]] LiveStage* find(model::NameId job, model::NameId stage);
   // Since when the gang of this stage was ready, up to its admission and until it is over.
-  [[nodiscard]] std::optional<model::Instant> ready_since(model::NameId job,
-                                                          model::NameId stage);
+  [[nodiscard]] std::optional<model::Instant> ready_since(model::NameId job, model::NameId stage);
   [[nodiscard]] View view(const SlotLedger& ledger) const;
 
  private:
   struct Gang {
-    std::size_t rank_stage = no_index;  // its first stage in file order
+    std::size_t rank_stage = no_index;                         // its first stage in file order
     std::vector<std::pair<std::size_t, std::int64_t>> demand;  // profile, tasks
     std::uint64_t profiles = 0;
     std::int64_t tasks = 0;
-    std::int64_t missing = 0;   // regular parents that are not available
-    bool told_inputs = false;   // the journal says that it waits for inputs
-    bool waits = false;         // not admitted, not over
-    bool listed = false;        // in waiting_
+    std::int64_t missing = 0;     // regular parents that are not available
+    bool told_inputs = false;     // the journal says that it waits for inputs
+    bool waits = false;           // not admitted, not over
+    bool listed = false;          // in waiting_
     model::Instant ready_ns = 0;  // since when it was in waiting_, last time
     bool was_ready = false;       // ready_ns says something
   };

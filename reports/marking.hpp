@@ -31,7 +31,7 @@ struct Marking {
   std::int64_t candidates = 0;
   std::int64_t marked = 0;
   std::vector<std::pair<std::string, std::int64_t>> left;  // by reason, order of traces.md
-  Wide work = 0;            // task time of the input, ns
+  Wide work = 0;                                           // task time of the input, ns
   Wide work_in_groups = 0;  // of stages in groups of two or more, as marked
   std::optional<Narrowed> narrowed;
   std::optional<Widest> widest;

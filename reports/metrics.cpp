@@ -24,9 +24,12 @@ constexpr std::array<std::string_view, 5> outcome_names = {"succeeded", "failed"
 
 Outcome outcome_of(model::JobOutcome outcome) {
   switch (outcome) {
-    case model::JobOutcome::succeeded: return Outcome::succeeded;
-    case model::JobOutcome::failed: return Outcome::failed;
-    case model::JobOutcome::cancelled: return Outcome::cancelled;
+    case model::JobOutcome::succeeded:
+      return Outcome::succeeded;
+    case model::JobOutcome::failed:
+      return Outcome::failed;
+    case model::JobOutcome::cancelled:
+      return Outcome::cancelled;
   }
   return Outcome::unfinished;
 }
@@ -110,7 +113,7 @@ struct Metrics::State {
   SlotSeries series;
   RunMetrics run;
   model::Instant now = 0;
-  std::int64_t running = 0;             // tasks
+  std::int64_t running = 0;  // tasks
   std::int64_t running_in_groups = 0;
   std::vector<std::uint32_t> job_rows;  // by NameId: index in run.jobs + 1, 0 = none
   // Tasks that are blocked on something, with how many things block each.
@@ -267,9 +270,8 @@ void Metrics::State::on(const model::Reservation& event) {
 
 void Metrics::State::on(const model::ExecutorLost& event) {
   ledger.lost(event.executor);
-  std::erase_if(reserved, [&](const auto& entry) {
-    return entry.first[2] == event.executor.value;
-  });
+  std::erase_if(reserved,
+                [&](const auto& entry) { return entry.first[2] == event.executor.value; });
 }
 
 // ---- stages ----
@@ -400,8 +402,8 @@ void Metrics::on(const model::Event& event) {
   state_->settle(event.t);
   state_->work.at(event.t);
   const bool hashed = event.as<model::RunStart>() == nullptr &&
-                      event.as<model::RunEnd>() == nullptr &&
-                      event.as<model::Probe>() == nullptr && event.as<model::Message>() == nullptr;
+                      event.as<model::RunEnd>() == nullptr && event.as<model::Probe>() == nullptr &&
+                      event.as<model::Message>() == nullptr;
   state_->run.totals.events += hashed ? 1 : 0;
   std::visit([&](const auto& body) { state_->on(body); }, event.body);
 }

@@ -26,13 +26,13 @@ struct JobMetrics {
   std::int32_t try_number = 0;
   Outcome outcome = Outcome::unfinished;
   std::optional<model::Code> code;
-  std::string detail;                       // of the rejection or the end; may be empty
+  std::string detail;  // of the rejection or the end; may be empty
   model::Instant submit_ns = 0;
-  std::optional<model::Instant> start_ns;   // first task_start
-  std::optional<model::Instant> end_ns;     // job_end, or the rejection
+  std::optional<model::Instant> start_ns;       // first task_start
+  std::optional<model::Instant> end_ns;         // job_end, or the rejection
   std::optional<model::Duration> first_row_ns;  // first row at the client - submit
-  std::int64_t stages = 0;                  // attempts submitted
-  std::int64_t tasks = 0;                   // tries started
+  std::int64_t stages = 0;                      // attempts submitted
+  std::int64_t tasks = 0;                       // tries started
 
   // end - submit of a job that succeeded: nothing else has a latency.
   [[nodiscard]] std::optional<model::Duration> latency_ns() const;
@@ -56,12 +56,12 @@ struct RequestMetrics {
 };
 
 struct Totals {
-  std::int64_t jobs = 0;      // submitted, rejected ones included
+  std::int64_t jobs = 0;  // submitted, rejected ones included
   std::int64_t requests = 0;
-  std::int64_t stages = 0;    // attempts submitted
-  std::int64_t tasks = 0;     // tries started
-  std::int64_t events = 0;    // journal lines that the journal hash counts
-  SlotTimes slot_use{};       // slot-nanoseconds; their sum is slot_time
+  std::int64_t stages = 0;  // attempts submitted
+  std::int64_t tasks = 0;   // tries started
+  std::int64_t events = 0;  // journal lines that the journal hash counts
+  SlotTimes slot_use{};     // slot-nanoseconds; their sum is slot_time
   Wide slot_time = 0;
   std::int64_t rejected = 0;  // jobs
   std::int64_t failed = 0;
@@ -75,23 +75,23 @@ struct Totals {
 [[nodiscard]] double utilization(const Totals& totals);
 [[nodiscard]] double reserved_idle(const Totals& totals);
 
-struct StageSpan {  // one stage attempt
+struct StageSpan {        // one stage attempt
   std::uint32_t job = 0;  // index in RunMetrics::jobs
   std::string stage;
   std::int32_t attempt = 0;
   std::int64_t tasks = 0;
-  bool gang = false;                        // member of a group of two or more, or barrier
-  model::Instant ready_ns = 0;              // of its gang; else when it was submitted
+  bool gang = false;            // member of a group of two or more, or barrier
+  model::Instant ready_ns = 0;  // of its gang; else when it was submitted
   model::Instant submit_ns = 0;
-  std::optional<model::Instant> start_ns;   // first task_start
-  std::optional<model::Instant> end_ns;     // stage_completed; absent = cut off
+  std::optional<model::Instant> start_ns;                   // first task_start
+  std::optional<model::Instant> end_ns;                     // stage_completed; absent = cut off
   model::StageStatus status = model::StageStatus::success;  // when it ended
 };
 
 struct GangWaits {  // gangs admitted, and how long they were ready before
   std::int64_t admitted = 0;
-  std::int64_t waited = 0;            // not admitted at the instant they were ready
-  model::Duration wait_ns_max = 0;    // ready to admission
+  std::int64_t waited = 0;          // not admitted at the instant they were ready
+  model::Duration wait_ns_max = 0;  // ready to admission
   model::Duration wait_ns_sum = 0;
 };
 
@@ -100,20 +100,20 @@ struct RunMetrics {
   model::Timing timing = model::Timing::scripted;
   std::int64_t seed = 0;
   model::RunEndCause end_cause = model::RunEndCause::interrupted;  // no run_end line: interrupted
-  model::Instant end_ns = 0;            // of the last event
+  model::Instant end_ns = 0;                                       // of the last event
   // First submission to the last end or rejection of a job; 0 when no job ended.
   model::Duration makespan_ns = 0;
-  std::vector<JobMetrics> jobs;         // by submission
-  std::vector<RequestMetrics> requests; // by first submission
+  std::vector<JobMetrics> jobs;          // by submission
+  std::vector<RequestMetrics> requests;  // by first submission
   Totals totals;
   GangWaits gangs;
-  std::int64_t slots_max = 0;           // most slots of live executors at one instant
-  Wide work = 0;                        // task time: running tasks * ns
-  Wide work_in_groups = 0;              // of members of groups of two or more
-  std::int64_t pipelined_edges = 0;     // of submitted jobs, after marks and the axis `edges`
+  std::int64_t slots_max = 0;        // most slots of live executors at one instant
+  Wide work = 0;                     // task time: running tasks * ns
+  Wide work_in_groups = 0;           // of members of groups of two or more
+  std::int64_t pipelined_edges = 0;  // of submitted jobs, after marks and the axis `edges`
   model::Duration series_width_ns = 1;
   std::vector<SlotBucket> series;
-  std::vector<StageSpan> spans;         // by submission, the first MetricsOptions::spans_max
+  std::vector<StageSpan> spans;  // by submission, the first MetricsOptions::spans_max
   std::int64_t spans_omitted = 0;
 };
 

@@ -3,8 +3,9 @@
 
 namespace rehearse::reports {
 
-std::string_view page_style() {
-  return R"css(
+namespace {
+
+constexpr std::string_view style = R"css(
 :root {
   color-scheme: light dark;
   --paper: #ffffff; --ink: #1b1f24; --soft: #57606a; --line: #d8dee4; --faint: #f6f8fa;
@@ -111,10 +112,9 @@ dd { margin: 0; }
   .wide { overflow: visible; }
 }
 )css";
-}
 
-std::string_view page_patterns() {
-  return R"svg(<svg class="defs" width="0" height="0" aria-hidden="true" style="position:absolute">
+constexpr std::string_view patterns =
+    R"svg(<svg class="defs" width="0" height="0" aria-hidden="true" style="position:absolute">
 <defs>
 <pattern id="hatch-reserved" width="6" height="6" patternUnits="userSpaceOnUse">
 <rect width="6" height="6" style="fill:var(--reserved)"/>
@@ -128,6 +128,11 @@ std::string_view page_patterns() {
 </defs>
 </svg>
 )svg";
-}
+
+}  // namespace
+
+std::string_view page_style() { return style; }
+
+std::string_view page_patterns() { return patterns; }
 
 }  // namespace rehearse::reports

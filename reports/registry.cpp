@@ -26,7 +26,7 @@ const Writer* find_writer(std::string_view name) {
 
 const Writer& writer_for(std::string_view file_name) {
   const bool page = file_name.ends_with(".html") || file_name.ends_with(".htm");
-  const Writer* writer = find_writer(page                          ? "html"
+  const Writer* writer = find_writer(page                           ? "html"
                                      : file_name.ends_with(".json") ? "json"
                                                                     : "text");
   RH_CHECK(writer != nullptr);

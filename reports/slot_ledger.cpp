@@ -156,8 +156,7 @@ void SlotLedger::count_capacity(const Executor& executor, std::int64_t sign) {
   }
 }
 
-SlotLedger::Held* SlotLedger::holder(model::NameId name, std::size_t profile,
-                                     Executor*& executor) {
+SlotLedger::Held* SlotLedger::holder(model::NameId name, std::size_t profile, Executor*& executor) {
   executor = find(name);
   if (executor == nullptr) {
     return nullptr;
@@ -290,7 +289,7 @@ void SlotLedger::recount(Executor& executor) const {
 // profile that it takes away, running tasks first, then blocked ones, then reservations.
 void SlotLedger::recount_mixed(Executor& executor) const {
   std::vector<std::int64_t>& amounts = executor.amounts;
-  const auto take = [&](std::int64_t Held::*use, std::int64_t sign) {
+  const auto take = [&](std::int64_t Held::* use, std::int64_t sign) {
     for (std::size_t p = 0; p < executor.held_by.size(); ++p) {
       if (const std::int64_t count = executor.held_by[p].*use; count != 0) {
         for (std::size_t r = 0; r < amounts.size(); ++r) {
@@ -307,7 +306,7 @@ void SlotLedger::recount_mixed(Executor& executor) const {
       executor.counted.reserved += held.reserved;
     }
   }
-  const auto after = [&](std::int64_t Held::*use, std::int64_t before, std::int64_t& counted) {
+  const auto after = [&](std::int64_t Held::* use, std::int64_t before, std::int64_t& counted) {
     take(use, +1);
     const std::int64_t left = fit(amounts, executor.profile);
     if (!is_unbounded(slots)) {
@@ -316,8 +315,7 @@ void SlotLedger::recount_mixed(Executor& executor) const {
     return left;
   };
   const std::int64_t beside_busy = after(&Held::running, slots, executor.counted.busy);
-  const std::int64_t beside_blocked =
-      after(&Held::blocked, beside_busy, executor.counted.blocked);
+  const std::int64_t beside_blocked = after(&Held::blocked, beside_busy, executor.counted.blocked);
   after(&Held::reserved, beside_blocked, executor.counted.reserved);
   for (std::size_t p = 0; p < executor.room.size(); ++p) {
     executor.room[p] = fit(amounts, p);

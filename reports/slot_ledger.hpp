@@ -62,7 +62,7 @@ class SlotLedger {
   [[nodiscard]] bool losses_seen() const { return losses_seen_; }
 
  private:
-  struct Held {  // tasks of one profile on one executor
+  struct Held {                // tasks of one profile on one executor
     std::int64_t running = 0;  // blocked ones not included
     std::int64_t blocked = 0;
     std::int64_t reserved = 0;
@@ -79,13 +79,13 @@ class SlotLedger {
     bool held = false;
     bool draining = false;
     bool unbound = false;
-    std::size_t profile = 0;                // in which its slots are counted
-    std::vector<std::int64_t> amounts;      // by resource
-    std::vector<std::int64_t> slots;        // idle slots by profile it serves (bound: one)
-    std::vector<Held> held_by;              // as slots
-    Sums counted;                           // its share of total_
-    std::vector<std::int64_t> room;         // its share of room_, as slots
-    FreeSlots free;                         // its share of free_
+    std::size_t profile = 0;            // in which its slots are counted
+    std::vector<std::int64_t> amounts;  // by resource
+    std::vector<std::int64_t> slots;    // idle slots by profile it serves (bound: one)
+    std::vector<Held> held_by;          // as slots
+    Sums counted;                       // its share of total_
+    std::vector<std::int64_t> room;     // its share of room_, as slots
+    FreeSlots free;                     // its share of free_
   };
 
   Executor* find(model::NameId name);
@@ -103,7 +103,7 @@ class SlotLedger {
   std::vector<model::NameId> profile_names_;
   std::vector<std::vector<std::int64_t>> tasks_;  // by profile: amounts by resource
   std::vector<model::NameId> resources_;
-  std::vector<std::uint32_t> index_;              // executor by NameId; 0 = none, else index + 1
+  std::vector<std::uint32_t> index_;  // executor by NameId; 0 = none, else index + 1
   std::vector<Executor> executors_;
   Sums total_;
   std::vector<FreeSlots> free_;

@@ -11,8 +11,8 @@
 namespace rehearse::reports {
 
 struct SlotBucket {
-  SlotTimes use{};              // slot-nanoseconds
-  std::int64_t busy_min = 0;    // of the instants in it
+  SlotTimes use{};            // slot-nanoseconds
+  std::int64_t busy_min = 0;  // of the instants in it
   std::int64_t busy_max = 0;
   bool operator==(const SlotBucket&) const = default;
 };

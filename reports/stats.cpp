@@ -18,8 +18,7 @@ std::int64_t positive(model::Duration latency) { return std::max<std::int64_t>(l
 
 }  // namespace
 
-std::optional<std::int64_t> percentile(std::span<const std::int64_t> sorted,
-                                       std::int64_t percent) {
+std::optional<std::int64_t> percentile(std::span<const std::int64_t> sorted, std::int64_t percent) {
   RH_CHECK(percent >= 1 && percent <= 100, percent);
   if (sorted.empty()) {
     return std::nullopt;
@@ -111,9 +110,15 @@ Paired pair_requests(std::string name, std::span<const RequestMetrics> base,
     const PairedRequest pair{request.name, *request.latency_ns(),
                              found->second->latency_ns().value_or(0)};
     switch (change_of(pair, min_effect_ppm)) {
-      case Change::faster: ++paired.faster; break;
-      case Change::slower: ++paired.slower; break;
-      case Change::same: ++paired.same; break;
+      case Change::faster:
+        ++paired.faster;
+        break;
+      case Change::slower:
+        ++paired.slower;
+        break;
+      case Change::same:
+        ++paired.same;
+        break;
     }
     base_rows.push_back(&request);
     other_rows.push_back(found->second);
@@ -123,8 +128,7 @@ Paired pair_requests(std::string name, std::span<const RequestMetrics> base,
   }
   paired.base = request_distributions(base_rows, 0);
   paired.other = request_distributions(other_rows, 0);
-  paired.same_set =
-      base_succeeded == base_rows.size() && succeeded.size() == other_rows.size();
+  paired.same_set = base_succeeded == base_rows.size() && succeeded.size() == other_rows.size();
   if (!paired.requests.empty()) {
     paired.base_sum_ns = saturated(base_sum);
     paired.other_sum_ns = saturated(other_sum);

@@ -63,19 +63,20 @@ enum class Change : std::uint8_t { faster, slower, same };
 
 // One configuration against the baseline, over requests that succeeded in both.
 struct Paired {
-  std::string name;                        // of the other configuration
-  std::vector<PairedRequest> requests;     // order of the baseline's submissions
+  std::string name;                     // of the other configuration
+  std::vector<PairedRequest> requests;  // order of the baseline's submissions
   std::int64_t faster = 0;
   std::int64_t slower = 0;
   std::int64_t same = 0;
-  std::optional<double> speedup_median;    // nearest rank of base / other
+  std::optional<double> speedup_median;  // nearest rank of base / other
   // The pair that is that median; index in `requests`.
   std::optional<std::size_t> median_pair;
-  std::optional<std::int64_t> base_sum_ns;   // of latencies
+  std::optional<std::int64_t> base_sum_ns;  // of latencies
   std::optional<std::int64_t> other_sum_ns;
-  RequestDists base;                       // over the requests above
+  RequestDists base;  // over the requests above
   RequestDists other;
-  // Nothing succeeds in one configuration alone: numbers over "all that succeeded" are over one set.
+  // Nothing succeeds in one configuration alone: numbers over "all that succeeded" are over one
+  // set.
   bool same_set = false;
 };
 

@@ -63,9 +63,12 @@ std::string path_of(const std::vector<Point>& points) {
 
 std::string_view anchor_text(Anchor anchor) {
   switch (anchor) {
-    case Anchor::start: return "";
-    case Anchor::middle: return " text-anchor=\"middle\"";
-    case Anchor::end: return " text-anchor=\"end\"";
+    case Anchor::start:
+      return "";
+    case Anchor::middle:
+      return " text-anchor=\"middle\"";
+    case Anchor::end:
+      return " text-anchor=\"end\"";
   }
   return "";
 }
@@ -109,8 +112,7 @@ Svg::Svg(std::string_view name, Px width, Px height, std::string_view title,
 void Svg::rect(const Box& box, std::string_view style, std::string_view tooltip) {
   out_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" class=\"{}\"",
                       number(box.x), number(box.y), number(box.width), number(box.height), style);
-  out_ += tooltip.empty() ? "/>\n"
-                          : fmt::format("><title>{}</title></rect>\n", escaped(tooltip));
+  out_ += tooltip.empty() ? "/>\n" : fmt::format("><title>{}</title></rect>\n", escaped(tooltip));
 }
 
 void Svg::line(Point from, Point to, std::string_view style) {
@@ -141,9 +143,9 @@ void Svg::text(Point at, std::string_view text, std::string_view style, Anchor a
 }
 
 void Svg::text_upwards(Point at, std::string_view text, std::string_view style) {
-  out_ += fmt::format("<text transform=\"translate({} {}) rotate(-90)\" class=\"{}\"{}>{}</text>\n",
-                      number(at.x), number(at.y), style, anchor_text(Anchor::middle),
-                      escaped(text));
+  out_ +=
+      fmt::format("<text transform=\"translate({} {}) rotate(-90)\" class=\"{}\"{}>{}</text>\n",
+                  number(at.x), number(at.y), style, anchor_text(Anchor::middle), escaped(text));
 }
 
 std::string Svg::finish() { return std::move(out_) + "</svg>\n"; }

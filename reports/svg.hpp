@@ -49,8 +49,7 @@ class Svg {
   void polyline(const std::vector<Point>& points, std::string_view style);
   // A closed shape.
   void polygon(const std::vector<Point>& points, std::string_view style);
-  void text(Point at, std::string_view text, std::string_view style,
-            Anchor anchor = Anchor::start);
+  void text(Point at, std::string_view text, std::string_view style, Anchor anchor = Anchor::start);
   // Text turned a quarter to the left, its middle at `at`.
   void text_upwards(Point at, std::string_view text, std::string_view style);
 

@@ -78,8 +78,7 @@ void write_inputs(Text& text, const Envelope& envelope) {
   }
 }
 
-void write_warnings(Text& text, const Envelope& envelope,
-                    const std::vector<std::string>& further) {
+void write_warnings(Text& text, const Envelope& envelope, const std::vector<std::string>& further) {
   std::vector<std::string> lines = further;
   for (const Input& input : envelope.inputs) {
     for (const InputWarning& warning : input.warnings) {
@@ -110,7 +109,6 @@ void write_violations(Text& text, const std::vector<model::Violation>& violation
 
 // ---- compare ----
 
-
 TextTable configuration_table(const std::vector<Configuration>& all, std::string head) {
   std::vector<Align> align(all.size() + 1, Align::right);
   align[0] = Align::left;
@@ -124,7 +122,7 @@ TextTable configuration_table(const std::vector<Configuration>& all, std::string
 }
 
 void write_dist_table(Text& text, const Comparison& comparison, const DistTable& dists) {
-  constexpr std::optional<model::Duration> Dist::*stats[] = {
+  constexpr std::optional<model::Duration> Dist::* stats[] = {
       &Dist::p50_ns, &Dist::p90_ns, &Dist::p95_ns, &Dist::p99_ns, &Dist::mean_ns, &Dist::max_ns};
   std::vector<Align> align(9, Align::right);
   align[0] = Align::left;
@@ -228,9 +226,8 @@ void write_pairs(Text& text, const Comparison& comparison, const Paired& paired)
     return;
   }
   text.heading(fmt::format("{} against {}: {} paired, {} faster, {} slower, {} same", paired.name,
-                           comparison.baseline,
-                           plural(std::ssize(paired.requests), "request"), paired.faster,
-                           paired.slower, paired.same));
+                           comparison.baseline, plural(std::ssize(paired.requests), "request"),
+                           paired.faster, paired.slower, paired.same));
   std::vector<PairedRequest> sorted = paired.requests;
   std::ranges::sort(sorted, gains_more);
   TextTable table({Align::left, Align::right, Align::right, Align::right});
@@ -251,8 +248,8 @@ void write_pairs(Text& text, const Comparison& comparison, const Paired& paired)
 }
 
 void write_marking(Text& text, const Envelope& envelope) {
-  TextTable table({Align::left, Align::right, Align::right, Align::left, Align::right,
-                   Align::left});
+  TextTable table(
+      {Align::left, Align::right, Align::right, Align::left, Align::right, Align::left});
   table.row({"marking", "candidates", "marked", "left", "work in groups", "narrowed"});
   for (const Input& input : envelope.inputs) {
     if (!input.marking) {
@@ -266,10 +263,10 @@ void write_marking(Text& text, const Envelope& envelope) {
     table.row({fmt::format("{} by {}", input.path, marking.unit), text.count(marking.candidates),
                text.count(marking.marked), fmt::format("{}", fmt::join(left, ", ")),
                share_text(marking.work_in_groups, marking.work),
-               marking.narrowed ? fmt::format("{} -> {} tasks",
-                                              text.count(marking.narrowed->tasks_before),
-                                              text.count(marking.narrowed->tasks_after))
-                                : ""});
+               marking.narrowed
+                   ? fmt::format("{} -> {} tasks", text.count(marking.narrowed->tasks_before),
+                                 text.count(marking.narrowed->tasks_after))
+                   : ""});
   }
   if (!table.empty()) {
     text.line("");
@@ -326,14 +323,14 @@ void write_run(Text& text, const ScenarioRun& run) {
                           duration_text(metrics.end_ns), hash_text(run.journal_hash)));
   const std::int64_t done =
       totals.jobs - totals.rejected - totals.failed - totals.cancelled - totals.unfinished;
-  text.wrap(fmt::format("{} succeeded, {} rejected, {} failed, {} cancelled, {} unfinished; "
-                        "{} stage attempts, {} tasks, {} events; utilization {}",
-                        text.count(done), text.count(totals.rejected), text.count(totals.failed),
-                        text.count(totals.cancelled), text.count(totals.unfinished),
-                        text.count(totals.stages), text.count(totals.tasks),
-                        text.count(totals.events),
-                        share_text(totals.use(SlotUse::busy), totals.slot_time)),
-            2);
+  text.wrap(
+      fmt::format("{} succeeded, {} rejected, {} failed, {} cancelled, {} unfinished; "
+                  "{} stage attempts, {} tasks, {} events; utilization {}",
+                  text.count(done), text.count(totals.rejected), text.count(totals.failed),
+                  text.count(totals.cancelled), text.count(totals.unfinished),
+                  text.count(totals.stages), text.count(totals.tasks), text.count(totals.events),
+                  share_text(totals.use(SlotUse::busy), totals.slot_time)),
+      2);
   for (const model::ExpectationResult& result : run.expectations) {
     if (!result.ok) {
       text.wrap(fmt::format("expectation {}: {}", result.index, result.detail), 2);
@@ -400,10 +397,9 @@ void write(Text& text, const CheckDocument& document) {
   const auto broken = std::ranges::count_if(document.properties, [](const auto& p) {
     return p.promised && p.verdict == Verdict::violated;
   });
-  text.strong(fmt::format("{}: {} of {} promised properties did not hold",
-                          hash_text(document.journal_hash), broken,
-                          std::ranges::count_if(document.properties,
-                                                [](const auto& p) { return p.promised; })));
+  text.strong(fmt::format(
+      "{}: {} of {} promised properties did not hold", hash_text(document.journal_hash), broken,
+      std::ranges::count_if(document.properties, [](const auto& p) { return p.promised; })));
   TextTable table({Align::left, Align::left, Align::left});
   table.row({"property", "promised", "verdict"});
   for (const CheckedProperty& property : document.properties) {
@@ -467,8 +463,7 @@ void write_facts(Text& text, const TraceFacts& facts) {
   text.more(units.size());
   for (std::size_t i = 0; i < facts.warnings.size() && i < rows_max; ++i) {
     const InputWarning& warning = facts.warnings[i];
-    text.wrap(warning.line ? fmt::format("line {}: {}", *warning.line, warning.what)
-                           : warning.what,
+    text.wrap(warning.line ? fmt::format("line {}: {}", *warning.line, warning.what) : warning.what,
               2);
   }
   text.more(facts.warnings.size());

@@ -13,10 +13,10 @@
 namespace rehearse::reports {
 
 struct WriteOptions {
-  bool terminal = false;             // thousands separators
-  bool color = false;                // escape sequences; the caller knows --color and NO_COLOR
-  int columns = 100;                 // width of the terminal; at least 60 is used
-  std::int64_t listed_max = 100'000; // --max-listed: jobs or requests listed one by one
+  bool terminal = false;              // thousands separators
+  bool color = false;                 // escape sequences; the caller knows --color and NO_COLOR
+  int columns = 100;                  // width of the terminal; at least 60 is used
+  std::int64_t listed_max = 100'000;  // --max-listed: jobs or requests listed one by one
 };
 
 // The whole document, ending in a newline. An error names a document that the format cannot hold.

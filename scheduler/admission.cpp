@@ -255,7 +255,7 @@ std::uint32_t next_gang(const Pass& pass) {
 void visit_gang(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
-  ++pass.examined;
+  pass.examined += counts_reach(m.slots, m.gangs[gang]) ? 1 : 0;  // A20: beyond those excluded
   if (gang_open(pass, m.gangs[gang]) || !pass.head_found) {
     if (try_gang(pass, leader)) {
       return;

@@ -15,7 +15,7 @@ Machine::Machine(const Machine& other)
       stages(other.stages), colds(other.colds), free_colds(other.free_colds), gangs(other.gangs),
       runs(other.runs), timers(other.timers), next_timer(other.next_timer), queue(other.queue),
       newly_ready(other.newly_ready), queued_gangs(other.queued_gangs), starved(other.starved),
-      by_name(other.by_name), on_host(other.on_host),
+      outputs_on(other.outputs_on), by_name(other.by_name), on_host(other.on_host),
       on_rack(other.on_rack), wants_pass(other.wants_pass), outputs_digest(other.outputs_digest),
       counters(other.counters) {}
 

@@ -134,6 +134,7 @@ void starve(Step& s, StageId leader) {
   if (row.gang.valid()) {
     m.gangs.edit(row.gang).starved = true;
     m.queue.clear_waiting(leader);
+    m.wants_pass = true;  // A8: it keeps nobody back any more
   }
   JobRow& job = m.jobs.edit(row.job);
   if (job.starved_units++ == 0) {

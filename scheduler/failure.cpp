@@ -303,6 +303,7 @@ void end_gang(Step& s, StageId leader, model::CancelCause cause) {
     model::StageRef ref = stage_ref(m, leader);
     if (queued) {
       ref.attempt.reset();
+      m.wants_pass = true;  // A8: it keeps nobody back any more
     }
     s.write(model::GroupCancelled{ref, cause});
     --m.counters.live_gangs;
@@ -439,10 +440,8 @@ std::vector<GangId> groups_hit(const Machine& m, ExecutorId executor,
       add(gang);
     }
   }
-  std::vector<StageId> stages = m.executors[executor].outputs.stages;
-  std::ranges::sort(stages);
-  for (const StageId stage : stages) {
-    const GangId gang = m.stages[stage].used ? m.stages[stage].gang : GangId{};
+  for (const StageId stage : stages_near(m, executor)) {
+    const GangId gang = m.stages[stage].gang;
     if (gang.valid() && m.gangs[gang].phase == GangPhase::running &&
         finished_output_needed(m, gang, executor, outputs_go)) {
       add(gang);

@@ -297,6 +297,7 @@ void input_changed(Step& s, StageId reader, std::int32_t by) {
     const StageId leader = gang_leader(m, gang);
     m.queue.clear_waiting(leader);
     std::erase(m.newly_ready, leader);
+    m.wants_pass = true;  // A8: it keeps nobody back any more
     s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, leader),
                                model::QueuedReason::inputs, std::nullopt, std::nullopt});
   }

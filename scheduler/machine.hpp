@@ -78,6 +78,7 @@ struct Machine {
   std::vector<StageId> newly_ready;    // leaders of gangs that no pass has looked at
   std::vector<StageId> queued_gangs;   // leaders of gangs that wait for inputs or slots
   std::vector<StageId> starved;        // leaders of starved units (A14)
+  std::vector<OutputIndex> outputs_on;  // by executor / 64
   // Live executors by name, host and rack (name ids); looked up, never iterated.
   std::unordered_map<std::uint32_t, ExecutorId> by_name;
   std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_host;
@@ -201,6 +202,8 @@ void no_longer_starved(Machine& m, StageId leader);
 void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId executor);
 void clear_output(Machine& m, StageId stage, std::int32_t partition);
 [[nodiscard]] std::uint32_t output_executor(const Machine& m, StageId stage, std::int32_t partition);
+// Stages that may have outputs on the executor or its neighbours, in queue order of their jobs.
+[[nodiscard]] std::vector<StageId> stages_near(const Machine& m, ExecutorId executor);
 // Strikes off every registered output on the executor; writes outputs_lost; tells readers.
 // `resubmit_running`: running stages do their lost partitions again in the same attempt.
 void strike_off(Step& s, ExecutorId executor, bool redo_running);

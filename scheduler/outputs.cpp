@@ -13,18 +13,36 @@ std::uint64_t output_hash(StageId stage, std::int32_t partition, std::uint32_t e
   return hash_of({stage.value, bits(partition), executor});
 }
 
-// Old entries are dropped when a list has doubled since it was last looked through.
+bool may_have_outputs(const Machine& m, StageId stage) {
+  return m.stages[stage].used && m.stages[stage].cold != none_u32;
+}
+
+std::vector<StageId> without_repetitions(const Machine& m, std::vector<StageId> stages) {
+  std::erase_if(stages, [&m](StageId stage) { return !may_have_outputs(m, stage); });
+  std::ranges::sort(stages);
+  const auto repeated = std::ranges::unique(stages);
+  stages.erase(repeated.begin(), repeated.end());
+  return stages;
+}
+
 void note_location(Machine& m, StageId stage, ExecutorId executor) {
-  std::vector<StageId>& list = m.executors.edit(executor).outputs.stages;
-  if (!list.empty() && list.back() == stage) {
+  const std::size_t bucket = executor.index() / OutputIndex::executors_each;
+  if (bucket >= m.outputs_on.size()) {
+    m.outputs_on.resize(bucket + 1);
+  }
+  OutputIndex& index = m.outputs_on[bucket];
+  StageId& recent = index.recent[stage.index() % index.recent.size()];
+  if (recent == stage) {
     return;
   }
-  if (list.size() == list.capacity() && list.size() >= 64) {
-    std::erase_if(list, [&m](StageId id) {
-      return !m.stages[id].used || m.stages[id].cold == none_u32;
-    });
+  if (index.stages.size() == index.stages.capacity() && index.stages.size() >= 256) {
+    // Ended stages go before the list grows; `recent` speaks of the list, so it starts anew.
+    index.stages = without_repetitions(m, std::move(index.stages));
+    index.stages.reserve(2 * index.stages.size() + 256);
+    index.recent.fill(StageId{});
   }
-  list.push_back(stage);
+  recent = stage;
+  index.stages.push_back(stage);
 }
 
 }  // namespace
@@ -57,23 +75,20 @@ void clear_output(Machine& m, StageId stage, std::int32_t partition) {
   }
 }
 
-namespace {
-
-// Stages that may have outputs on the executor, in queue order of their jobs.
-std::vector<StageId> stages_on(const Machine& m, ExecutorId executor) {
-  std::vector<StageId> stages = m.executors[executor].outputs.stages;
-  std::erase_if(stages, [&m](StageId stage) {
-    return !m.stages[stage].used || m.stages[stage].cold == none_u32;
-  });
-  const auto key = [&m](StageId stage) {
+std::vector<StageId> stages_near(const Machine& m, ExecutorId executor) {
+  const std::size_t bucket = executor.index() / OutputIndex::executors_each;
+  std::vector<StageId> stages;
+  if (bucket < m.outputs_on.size()) {
+    stages = without_repetitions(m, m.outputs_on[bucket].stages);
+  }
+  std::ranges::sort(stages, {}, [&m](StageId stage) {
     const JobRow& job = m.jobs[m.stages[stage].job];
     return std::tuple{job.submitted, job.rank, m.stages[stage].index};
-  };
-  std::ranges::sort(stages, {}, key);
-  const auto repeated = std::ranges::unique(stages);
-  stages.erase(repeated.begin(), repeated.end());
+  });
   return stages;
 }
+
+namespace {
 
 // Clears the stage's outputs on the executor and writes the line; the ranges that went.
 model::Ranges clear_outputs_on(Step& s, StageId stage, ExecutorId executor) {
@@ -104,7 +119,7 @@ model::Ranges clear_outputs_on(Step& s, StageId stage, ExecutorId executor) {
 void strike_off(Step& s, ExecutorId executor, bool redo_running) {
   Machine& m = s.m;
   std::vector<StageId> incomplete;
-  for (const StageId stage : stages_on(m, executor)) {
+  for (const StageId stage : stages_near(m, executor)) {
     const StageRow& row = m.stages[stage];
     if (!has_readers(m, stage) || !row.registered) {
       continue;
@@ -122,8 +137,6 @@ void strike_off(Step& s, ExecutorId executor, bool redo_running) {
       }
     }
   }
-  std::erase_if(m.executors.edit(executor).outputs.stages,
-                [&m](StageId stage) { return m.stages[stage].registered; });
   for (const StageId stage : incomplete) {
     if (m.stages[stage].used) {
       set_available(s, stage, false);

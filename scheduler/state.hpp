@@ -3,6 +3,8 @@
 // rows; the immutable plan of a job is shared by value semantics (shared_ptr to const).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -174,10 +176,12 @@ struct JobRow {
 
 enum class ExecutorPhase : std::uint8_t { unused, live, lost };
 
-// Stages that may have outputs on an executor: an index, no part of the row's value.
+// Stages that may have outputs on one of 64 neighbouring executors: an index for losses, derived
+// from the outputs and so no part of the state. Coarse, so that noting an output seldom writes.
 struct OutputIndex {
-  std::vector<StageId> stages;
-  bool operator==(const OutputIndex& /*other*/) const { return true; }
+  static constexpr std::size_t executors_each = 64;
+  std::array<StageId, 64> recent{};  // by id modulo 64: surely in `stages`
+  std::vector<StageId> stages;       // with repetitions, and stages that ended since
 };
 
 struct ExecutorRow {
@@ -192,7 +196,6 @@ struct ExecutorRow {
   std::uint8_t holds = 0;     // live HoldExecutor count
   bool draining = false;      // decommission: never launches again
   std::uint32_t idle_index = 0;  // in the idle ledger
-  OutputIndex outputs;
   bool used = false;
   DirtyMark dirty;
 

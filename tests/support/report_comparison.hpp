@@ -28,8 +28,7 @@ inline reports::RunMetrics run_of(const std::vector<Fate>& fates, bool grouped) 
     const std::string executor = "e-" + fate.request;
     journal.executor(executor, 2);
     if (grouped) {
-      journal.submit(fate.request, {{"p", 1}, {"c", 1}},
-                     {{"p", "c", model::EdgeKind::pipelined}});
+      journal.submit(fate.request, {{"p", 1}, {"c", 1}}, {{"p", "c", model::EdgeKind::pipelined}});
     } else {
       journal.submit(fate.request, {{"p", 1}, {"c", 1}}, {{"p", "c"}});
     }

@@ -1,6 +1,6 @@
 // Journals written by hand for the tests of reports/: a line per event, names instead of ids.
-// at(t) sets the time of what follows. Slots, stages and groups are the test's own business: nothing
-// here checks that a scheduler could have written it.
+// at(t) sets the time of what follows. Slots, stages and groups are the test's own business:
+// nothing here checks that a scheduler could have written it.
 #pragma once
 
 #include <optional>
@@ -50,8 +50,7 @@ class ReportJournal {
     return *this;
   }
 
-  ReportJournal& executor(std::string_view name, std::int64_t cpus,
-                          std::string_view profile = "") {
+  ReportJournal& executor(std::string_view name, std::int64_t cpus, std::string_view profile = "") {
     model::ExecutorAdded event;
     event.executor = id(name);
     event.resources = {{id("cpus"), cpus * 1000}};
@@ -65,9 +64,7 @@ class ReportJournal {
   ReportJournal& hold(std::string_view name, model::HoldCause cause = model::HoldCause::hold) {
     return add(model::ExecutorHeld{id(name), cause});
   }
-  ReportJournal& release(std::string_view name) {
-    return add(model::ExecutorReleased{id(name)});
-  }
+  ReportJournal& release(std::string_view name) { return add(model::ExecutorReleased{id(name)}); }
 
   ReportJournal& submit(std::string_view job, const std::vector<Stage>& stages,
                         const std::vector<Edge>& edges = {}, std::int64_t priority = 0) {
@@ -76,8 +73,8 @@ class ReportJournal {
     event.pool = id("default");
     event.priority = priority;
     for (const Stage& stage : stages) {
-      event.stages.push_back({id(stage.name), stage.tasks, id(stage.profile), stage.barrier,
-                              model::Commits::none});
+      event.stages.push_back(
+          {id(stage.name), stage.tasks, id(stage.profile), stage.barrier, model::Commits::none});
     }
     for (const Edge& edge : edges) {
       event.edges.push_back({id(edge.from), id(edge.to), edge.kind});
@@ -161,13 +158,13 @@ class ReportJournal {
   }
   ReportJournal& block(std::string_view job, std::string_view stage, std::int32_t partition,
                        std::string_view executor) {
-    return add(model::Blocked{task(job, stage, partition, executor, 0), model::BlockedOn::space,
-                              {}});
+    return add(
+        model::Blocked{task(job, stage, partition, executor, 0), model::BlockedOn::space, {}});
   }
   ReportJournal& unblock(std::string_view job, std::string_view stage, std::int32_t partition,
                          std::string_view executor) {
-    return add(model::Unblocked{task(job, stage, partition, executor, 0), model::BlockedOn::space,
-                                {}});
+    return add(
+        model::Unblocked{task(job, stage, partition, executor, 0), model::BlockedOn::space, {}});
   }
   ReportJournal& finish(model::RunEndCause cause = model::RunEndCause::done) {
     return add(model::RunEnd{cause});
@@ -176,8 +173,14 @@ class ReportJournal {
   // A job of one stage of one task that runs from `start` to `end` on `executor`.
   ReportJournal& simple_job(std::string_view job, model::Instant submit_ns, model::Instant start_ns,
                             model::Instant end_ns, std::string_view executor) {
-    return at(submit_ns).submit(job, {{"s", 1}}).at(start_ns).submit_stage(job, "s", 1).start(
-        job, "s", 0, executor).at(end_ns).end(job, "s", 0, executor).complete_stage(job, "s")
+    return at(submit_ns)
+        .submit(job, {{"s", 1}})
+        .at(start_ns)
+        .submit_stage(job, "s", 1)
+        .start(job, "s", 0, executor)
+        .at(end_ns)
+        .end(job, "s", 0, executor)
+        .complete_stage(job, "s")
         .end_job(job);
   }
 

@@ -29,9 +29,9 @@ void check_uses(ReportJournal journal, const Expected& expected) {
   CHECK_EQ(use(SlotUse::blocked), expected.blocked);
   CHECK_EQ(use(SlotUse::unusable), expected.unusable);
   CHECK_EQ(use(SlotUse::idle), expected.idle);
-  CHECK_EQ(static_cast<std::int64_t>(totals.slot_time),
-           expected.busy + expected.reserved + expected.drain + expected.blocked +
-               expected.unusable + expected.idle);
+  CHECK_EQ(static_cast<std::int64_t>(totals.slot_time), expected.busy + expected.reserved +
+                                                            expected.drain + expected.blocked +
+                                                            expected.unusable + expected.idle);
 }
 
 // Two executors of two slots; job a holds one slot of each from 0 to 10.

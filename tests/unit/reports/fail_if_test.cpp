@@ -47,10 +47,9 @@ TEST_CASE("a change is over requests that succeeded in both") {
   CompareOptions options;
   options.fail_if = {parse_fail_rule("request_latency.max > 0%").value()};
   // Only b succeeds in both; what a took in one of them is no reason to trip.
-  const FailResult result =
-      comparison_of({{"a", 10, Outcome::failed}, {"b", 50}}, {{"a", 90}, {"b", 50}}, false, {},
-                    options)
-          .fail_if.at(0);
+  const FailResult result = comparison_of({{"a", 10, Outcome::failed}, {"b", 50}},
+                                          {{"a", 90}, {"b", 50}}, false, {}, options)
+                                .fail_if.at(0);
   CHECK_FALSE(result.tripped);
   CHECK_EQ(result.detail, "psd: 50.0 s -> 50.0 s (0.0%) over 1 request in both");
 }
@@ -73,8 +72,7 @@ TEST_CASE("what cannot be read is named, with the nearest known word") {
   };
   CHECK(message("request_latncy.p50 > 5%").find("did you mean 'request_latency'") !=
         std::string::npos);
-  CHECK(message("request_latency > 5%").find("needs one of its statistics") !=
-        std::string::npos);
+  CHECK(message("request_latency > 5%").find("needs one of its statistics") != std::string::npos);
   CHECK(message("request_latency.p42 > 5%").find("p42") != std::string::npos);
   CHECK(message("makespan.p50 > 5%").find("has no statistics") != std::string::npos);
   CHECK(message("makespan = 5").find("no comparison") != std::string::npos);

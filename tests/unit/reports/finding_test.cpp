@@ -75,8 +75,8 @@ TEST_CASE("rejected, and completed when swapped") {
 }
 
 TEST_CASE("failed, and completed when swapped") {
-  const std::vector<Fate> failing = {{"a", 1, Outcome::failed}, {"b", 2, Outcome::failed},
-                                     {"c", 8}};
+  const std::vector<Fate> failing = {
+      {"a", 1, Outcome::failed}, {"b", 2, Outcome::failed}, {"c", 8}};
   const Finding finding = comparison_of(slow, failing).finding;
   CHECK_EQ(finding.kind, FindingKind::failed);
   CHECK_EQ(finding.headline,
@@ -134,8 +134,9 @@ TEST_CASE("mixed is said with its numbers") {
            "psd against sequential is mixed over 3 requests: 1 faster, 1 slower, 1 within 1%; "
            "median latency 50.0 s -> 60.0 s (+20.0%), p90 100 s -> 80.0 s (-20.0%); all latencies "
            "together -6.3%.");
-  CHECK(has(finding, "Largest gain under psd: a 100 s -> 60.0 s (-40.0%); largest loss: b 50.0 s "
-                     "-> 80.0 s (+60.0%)."));
+  CHECK(has(finding,
+            "Largest gain under psd: a 100 s -> 60.0 s (-40.0%); largest loss: b 50.0 s "
+            "-> 80.0 s (+60.0%)."));
   CHECK_EQ(comparison_of(slow, mixed, true).finding.kind, FindingKind::mixed);
 }
 

@@ -48,9 +48,8 @@ TEST_CASE("the same comparison gives the same bytes") {
 
 TEST_CASE("nothing is loaded from anywhere, and no path is shown") {
   const std::string page = page_of("job");
-  for (const std::string_view outside :
-       {"http:", "https:", "//", "src=", "href=", "@import", "<script", "<link", "<iframe",
-        "some/where"}) {
+  for (const std::string_view outside : {"http:", "https:", "//", "src=", "href=", "@import",
+                                         "<script", "<link", "<iframe", "some/where"}) {
     CHECK_MESSAGE(page.find(outside) == std::string::npos, std::string(outside));
   }
   // Only hatchings of the page itself are referred to.

@@ -37,27 +37,27 @@ void check_shape(const Json& value, const Shape& shape) {
     expected.push_back(key);
     REQUIRE_MESSAGE(value.contains(key), key);
     const char seen = letter_of(value[key]);
-    const bool fits = seen == type[0] || (type[0] == 'n' && seen == 'i') ||
-                      (seen == '0' && type.ends_with('?'));
+    const bool fits =
+        seen == type[0] || (type[0] == 'n' && seen == 'i') || (seen == '0' && type.ends_with('?'));
     CHECK_MESSAGE(fits, key << " is " << seen << ", not " << type);
   }
   CHECK_EQ(keys, expected);
 }
 
 const Shape envelope = {{"command", "s"}, {"version", "s"}, {"complete", "b"}, {"inputs", "a"}};
-const Shape input = {{"path", "s"}, {"format", "s"}, {"trace_id", "s?"},
+const Shape input = {{"path", "s"}, {"format", "s"},   {"trace_id", "s?"},
                      {"ok", "b"},   {"warnings", "a"}, {"marking", "o?"}};
 const Shape marking = {{"unit", "s"}, {"candidates", "i"}, {"marked", "i"},
                        {"left", "o"}, {"work_share", "n"}, {"narrowed", "o?"}};
 const Shape run_head = {{"scenario", "s"}, {"configuration", "s"}, {"dialect", "s"},
                         {"timing", "s"},   {"seed", "i"},          {"journal_hash", "s"},
                         {"end_ns", "i"}};
-const Shape run_tail = {{"totals", "o"}, {"expectations", "a"}, {"violations", "a"},
-                        {"wall_s", "n"}};
-const Shape job = {{"name", "s"},        {"request", "s"},    {"try", "i"},
-                   {"outcome", "s"},     {"code", "s?"},      {"submit_ns", "i"},
-                   {"start_ns", "i?"},   {"end_ns", "i?"},    {"latency_ns", "i?"},
-                   {"queued_ns", "i?"},  {"first_row_ns", "i?"}, {"recorded_latency_ns", "i?"}};
+const Shape run_tail = {
+    {"totals", "o"}, {"expectations", "a"}, {"violations", "a"}, {"wall_s", "n"}};
+const Shape job = {{"name", "s"},       {"request", "s"},       {"try", "i"},
+                   {"outcome", "s"},    {"code", "s?"},         {"submit_ns", "i"},
+                   {"start_ns", "i?"},  {"end_ns", "i?"},       {"latency_ns", "i?"},
+                   {"queued_ns", "i?"}, {"first_row_ns", "i?"}, {"recorded_latency_ns", "i?"}};
 const Shape totals = {{"jobs", "i"},
                       {"requests", "i"},
                       {"stages", "i"},
@@ -75,23 +75,23 @@ const Shape totals = {{"jobs", "i"},
                       {"cancelled", "i"},
                       {"unfinished", "i"}};
 const Shape violation = {{"property", "s"}, {"t", "i"}, {"detail", "s"}};
-const Shape recorded = {{"jobs", "i"},     {"stages", "i"},         {"tasks", "i"},
+const Shape recorded = {{"jobs", "i"},          {"stages", "i"},   {"tasks", "i"},
                         {"compared_jobs", "i"}, {"left_out", "a"}, {"reconstruction", "o"},
                         {"prediction", "o"}};
-const Shape config = {{"name", "s"},        {"cluster", "s"},       {"seeds", "i"},
-                      {"latency", "o"},     {"queued", "o"},        {"first_row", "o?"},
-                      {"utilization", "n"}, {"reserved_idle", "n"}, {"makespan_ns", "i"},
-                      {"rejected", "i"},    {"failed", "i"},        {"cancelled", "i"},
-                      {"unfinished", "i"},  {"totals", "o"},        {"journal_hash", "s"},
-                      {"violations", "a"}};
+const Shape config = {
+    {"name", "s"},        {"cluster", "s"},    {"seeds", "i"},        {"latency", "o"},
+    {"queued", "o"},      {"first_row", "o?"}, {"utilization", "n"},  {"reserved_idle", "n"},
+    {"makespan_ns", "i"}, {"rejected", "i"},   {"failed", "i"},       {"cancelled", "i"},
+    {"unfinished", "i"},  {"totals", "o"},     {"journal_hash", "s"}, {"violations", "a"}};
 const Shape dist = {{"p50_ns", "i?"},  {"p90_ns", "i?"}, {"p95_ns", "i?"}, {"p99_ns", "i?"},
                     {"mean_ns", "i?"}, {"max_ns", "i?"}, {"n", "i"},       {"censored", "i"}};
-const Shape paired = {{"name", "s"},   {"n", "i"},      {"speedup_median", "n?"}, {"ci95", "a?"},
-                      {"faster", "i"}, {"slower", "i"}, {"same", "i"},            {"requests", "a"}};
-const Shape facts = {{"format", "s"},         {"version", "s"},       {"jobs", "i"},
-                     {"stages", "i"},         {"tasks", "i"},         {"executors", "i"},
-                     {"unfinished", "i"},     {"failed_tasks", "i"},  {"aliased_stages", "i"},
-                     {"edges", "i"},          {"task_ends", "o"},     {"warnings", "a"},
+const Shape paired = {{"name", "s"},  {"n", "i"},       {"speedup_median", "n?"},
+                      {"ci95", "a?"}, {"faster", "i"},  {"slower", "i"},
+                      {"same", "i"},  {"requests", "a"}};
+const Shape facts = {{"format", "s"},     {"version", "s"},      {"jobs", "i"},
+                     {"stages", "i"},     {"tasks", "i"},        {"executors", "i"},
+                     {"unfinished", "i"}, {"failed_tasks", "i"}, {"aliased_stages", "i"},
+                     {"edges", "i"},      {"task_ends", "o"},    {"warnings", "a"},
                      {"units", "a"}};
 
 Shape joined(Shape first, const Shape& second) {
@@ -127,8 +127,8 @@ ScenarioRun sample_run() {
   run.scenario = "s";
   run.configuration = "psd";
   run.journal_hash = 0xab;
-  run.metrics = tests::run_of({{"a", 3}, {"b", 4, Outcome::failed}, {"c", 0, Outcome::rejected}},
-                              true);
+  run.metrics =
+      tests::run_of({{"a", 3}, {"b", 4, Outcome::failed}, {"c", 0, Outcome::rejected}}, true);
   run.expectations = {{0, true, "held"}};
   run.violations = {{"GANG", 1, "d"}};
   run.recorded_latency_ns = {3 * model::second};
@@ -166,9 +166,8 @@ TEST_CASE("run") {
 }
 
 TEST_CASE("replay") {
-  ReplayDocument document{.envelope = {"replay", "0.1.0", true, {}},
-                          .runs = {sample_run()},
-                          .recorded = {}};
+  ReplayDocument document{
+      .envelope = {"replay", "0.1.0", true, {}}, .runs = {sample_run()}, .recorded = {}};
   document.recorded.left_out = {{"j", "not simulated"}};
   document.recorded.prediction.median_ppm = 12'500;
   document.recorded.prediction.p90_ppm = 250'000;
@@ -184,9 +183,8 @@ TEST_CASE("replay") {
 TEST_CASE("compare") {
   CompareOptions options;
   options.fail_if = {parse_fail_rule("rejected > 0").value()};
-  const CompareDocument document = tests::document_of(
-      tests::comparison_of({{"a", 100}, {"b", 50}}, {{"a", 80}, {"b", 0, Outcome::rejected}},
-                           false, {}, options));
+  const CompareDocument document = tests::document_of(tests::comparison_of(
+      {{"a", 100}, {"b", 50}}, {{"a", 80}, {"b", 0, Outcome::rejected}}, false, {}, options));
   const Json json = written(document);
   check_shape(json, joined(envelope, {{"finding", "s"},
                                       {"baseline", "s"},
@@ -216,8 +214,8 @@ TEST_CASE("check, list, trace inspect, trace convert") {
                         .properties = {{"GANG", true, Verdict::not_judged}},
                         .violations = {}};
   const Json check = written(checked);
-  check_shape(check, joined(envelope, {{"journal_hash", "s"}, {"properties", "a"},
-                                       {"violations", "a"}}));
+  check_shape(check,
+              joined(envelope, {{"journal_hash", "s"}, {"properties", "a"}, {"violations", "a"}}));
   check_shape(check["properties"][0], {{"property", "s"}, {"promised", "b"}, {"verdict", "s"}});
   CHECK_EQ(check["properties"][0]["verdict"], "not judged");
 
@@ -231,8 +229,9 @@ TEST_CASE("check, list, trace inspect, trace convert") {
                                  .jobs = 1,
                                  .stages = 2,
                                  .tasks = 3};
-  check_shape(written(converted),
-              joined(envelope, {{"trace_id", "s"}, {"jobs", "i"}, {"stages", "i"}, {"tasks", "i"}}));
+  check_shape(
+      written(converted),
+      joined(envelope, {{"trace_id", "s"}, {"jobs", "i"}, {"stages", "i"}, {"tasks", "i"}}));
 }
 
 TEST_CASE("trace inspect: one input beside the envelope, several inside their inputs") {

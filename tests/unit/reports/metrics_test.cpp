@@ -147,8 +147,7 @@ TEST_CASE("stage spans are bounded and say how many are left out") {
   for (int i = 0; i < 5; ++i) {
     journal.simple_job("q" + std::to_string(i), i * 10, i * 10 + 1, i * 10 + 4, "e0");
   }
-  const reports::RunMetrics run =
-      journal.metrics({.series_buckets_max = 8, .spans_max = 2});
+  const reports::RunMetrics run = journal.metrics({.series_buckets_max = 8, .spans_max = 2});
   CHECK_EQ(run.spans.size(), 2);
   CHECK_EQ(run.spans_omitted, 3);
   CHECK_EQ(run.spans[1].submit_ns, 11);

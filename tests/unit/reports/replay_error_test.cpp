@@ -27,8 +27,7 @@ TEST_CASE("an error is relative to the recording, of a second at least") {
 TEST_CASE("percentiles are nearest rank over the jobs that are compared") {
   std::vector<ReplayPair> pairs;
   for (std::int64_t i = 1; i <= 10; ++i) {
-    pairs.push_back(pair("j" + std::to_string(i), 100 * model::second,
-                         (100 + i) * model::second));
+    pairs.push_back(pair("j" + std::to_string(i), 100 * model::second, (100 + i) * model::second));
   }
   ReplayPair failed = pair("f", model::second, 9 * model::second);
   failed.simulated = Outcome::failed;
@@ -51,14 +50,13 @@ TEST_CASE("whoever is left out is named with the reason") {
   missing.simulated = std::nullopt;
   ReplayPair endless = pair("e", 1, 1);
   endless.recorded_ns = std::nullopt;
-  const std::vector<ReplayPair> pairs = {recorded_failed, unknown, rejected, missing, endless,
-                                         pair("f", 1, 1)};
-  const std::vector<LeftOut> expected = {
-      {"a", "recorded as failed"},
-      {"b", "the trace does not say how it ended"},
-      {"c", "simulated as rejected"},
-      {"d", "not simulated"},
-      {"e", "the trace has no submission or no end"}};
+  const std::vector<ReplayPair> pairs = {recorded_failed, unknown, rejected,
+                                         missing,         endless, pair("f", 1, 1)};
+  const std::vector<LeftOut> expected = {{"a", "recorded as failed"},
+                                         {"b", "the trace does not say how it ended"},
+                                         {"c", "simulated as rejected"},
+                                         {"d", "not simulated"},
+                                         {"e", "the trace has no submission or no end"}};
   CHECK(left_out(pairs) == expected);
   CHECK_EQ(replay_error({}).median_ppm, std::nullopt);
 }

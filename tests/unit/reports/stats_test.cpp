@@ -39,10 +39,10 @@ TEST_CASE("a distribution of nothing has only its counts") {
 }
 
 TEST_CASE("only requests that succeeded in both are paired") {
-  const std::vector<RequestMetrics> base = {
-      request("a", 100), request("b", 100, Outcome::failed), request("c", 100), request("d", 100)};
-  const std::vector<RequestMetrics> other = {
-      request("a", 80), request("b", 1), request("c", 1, Outcome::rejected), request("d", 125)};
+  const std::vector<RequestMetrics> base = {request("a", 100), request("b", 100, Outcome::failed),
+                                            request("c", 100), request("d", 100)};
+  const std::vector<RequestMetrics> other = {request("a", 80), request("b", 1),
+                                             request("c", 1, Outcome::rejected), request("d", 125)};
   const Paired paired = pair_requests("other", base, other, 10'000);
   REQUIRE_EQ(paired.requests.size(), 2);
   CHECK_EQ(paired.requests[0], PairedRequest{"a", 100, 80});
@@ -63,8 +63,8 @@ TEST_CASE("same is below the smallest effect, and stays the same when swapped") 
 }
 
 TEST_CASE("a latency of nothing gives no infinite speedup") {
-  const Paired paired = pair_requests("other", std::vector{request("a", 50)},
-                                      std::vector{request("a", 0)}, 10'000);
+  const Paired paired =
+      pair_requests("other", std::vector{request("a", 50)}, std::vector{request("a", 0)}, 10'000);
   CHECK_EQ(paired.speedup_median, doctest::Approx(50.0));
 }
 

@@ -17,7 +17,7 @@ TEST_CASE("the first line of a comparison is its finding") {
   const CompareDocument compared = document();
   const std::string text = write_text(compared, {.columns = 60}).value();
   CHECK_EQ(text.substr(0, text.find('\n')), compared.comparison.finding.headline);
-  CHECK(text.find("sum = slot time") != std::string::npos);
+  CHECK(text.find("drain idle") != std::string::npos);
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(text.find(",0") == std::string::npos);
 }

@@ -92,7 +92,7 @@ TEST_CASE("packed text is recognized by its content, several frames and members 
 TEST_CASE("what can be decoded of a cut file is kept, and the loss is named") {
   const TestFolder folder("lines-cut");
   std::string noise;
-  for (int i = 0; i < 400'000; ++i) {
+  for (std::int64_t i = 0; i < 400'000; ++i) {
     noise += std::to_string(i * 7919 % 100'003) + "\n";
   }
   const std::string frame = zstd(noise);

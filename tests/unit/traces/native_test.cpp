@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "tests/support/spark_log_text.hpp"
 #include "traces/spark_event_log.hpp"
 
@@ -15,27 +18,12 @@ constexpr std::string_view head =
     R"({"r":"trace","format":"rehearse-trace","version":1,"minor":0,"time_unit":"ns"})"
     "\n";
 
-constexpr std::string_view sample =
-    R"({"r":"trace","format":"rehearse-trace","version":1,"time_unit":"ns","name":"sample","origin":{"kind":"hand"},"flags":[],"x_note":"anything"}
-{"r":"profile","id":0,"task":{"cpus":1000},"executor":{"cpus":4000}}
-{"r":"profile","id":1,"name":"big","task":{"cpus":2000,"gpu":500}}
-{"r":"node","id":"host1","rack":"r1"}
-{"r":"executor","id":"e0","node":"host1","profile":0,"from":0,"to":null}
-{"r":"executor","id":"e1","node":"host2","profile":1,"to":9000,"cause":"host","resources":{"gpu":1000,"cpus":8000},"speed":1500}
-{"r":"executor","id":"e2","resources":{"cpus":2000}}
-{"r":"job","id":"q","at":100,"pool":"etl","priority":3,"tags":{"sql":"12"}}
-{"r":"stage","job":"q","id":"map","tasks":3,"dur":[5,0,7],"write":[10,20,30],"label":"map at x.scala:3"}
-{"r":"stage","job":"q","id":"sink","profile":1,"tasks":2,"in":[{"stage":"map","kind":"pipelined"}],"dur":4,"read":[[1,2]],"barrier":true}
-{"r":"observe","job":"q","start":100,"end":900,"result":"failed"}
-{"r":"observe","job":"q","stage":"map","first":110,"last":800,"attempts":2,"parts_us":{"deserialize":[1,2,3],"fetch_wait":0,"write":0,"serialize":0,"rest":4}}
-{"r":"job","id":"p","at":950,"after":[{"job":"q","delay":50}]}
-{"r":"stage","job":"p","id":"x","tasks":0,"in":[{"stage":"q/map","kind":"regular","bytes":77}],"dur":[],"indeterminate":true}
-{"r":"stage","job":"p","id":"y","tasks":5,"in":[],"dur":{"dist":"lognormal","base":1000,"shape_e9":400000000,"cap":5000}}
-{"r":"observe","job":"p","start":950,"result":"unfinished"}
-{"r":"fault","at":5000,"kind":"executor_lost","executor":"e1","cause":"host"}
-{"r":"fault","kind":"task_fail","job":"q","stage":"map","task":2,"attempt":0,"after":300,"reason":"fetch_failed"}
-{"r":"end","records":18,"jobs":2,"stages":4,"tasks":10}
-)";
+// Every kind of record and every key, with some of them left out.
+std::string sample_text() {
+  std::ifstream file("tests/unit/traces/data/sample.rtrace", std::ios::binary);
+  REQUIRE(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 model::Result<model::Trace> read(std::string_view text, const traces::LoadOptions& options = {}) {
   const TestFolder folder("native");
@@ -62,7 +50,7 @@ std::string wrong(std::string_view lines) {
 }  // namespace
 
 TEST_CASE("every record of the format is read") {
-  const auto trace = read(sample);
+  const auto trace = read(sample_text());
   if (!trace) {
     FAIL(model::to_string(trace.error()));
   }
@@ -99,7 +87,7 @@ TEST_CASE("every record of the format is read") {
 }
 
 TEST_CASE("the writer is canonical: what it writes reads back as the same bytes") {
-  const auto trace = read(sample);
+  const auto trace = read(sample_text());
   REQUIRE(trace);
   const std::string once = written(*trace);
   const auto again = read(once);
@@ -193,7 +181,7 @@ TEST_CASE("what is wrong is named by code, line and key") {
 }
 
 TEST_CASE("the end record makes a cut certain") {
-  std::string text(sample);
+  std::string text = sample_text();
   text.resize(text.find("{\"r\":\"end\""));
   auto trace = read(text);
   REQUIRE_FALSE(trace);
@@ -209,11 +197,11 @@ TEST_CASE("the end record makes a cut certain") {
   REQUIRE(trace);
   CHECK(trace->jobs.size() == 2);
 
-  std::string fewer(sample);
+  std::string fewer = sample_text();
   const std::size_t at = fewer.find("{\"r\":\"fault\",\"at\"");
   fewer.erase(at, fewer.find('\n', at) + 1 - at);
   CHECK(read(fewer).error().field == "records");
-  CHECK(read(std::string(sample) + "{\"r\":\"end\"}\n").error().code == "T011");
+  CHECK(read(sample_text() + "{\"r\":\"end\"}\n").error().code == "T011");
 }
 
 TEST_CASE("mutations of a good trace load or are refused with a place, and nothing escapes") {
@@ -224,8 +212,9 @@ TEST_CASE("mutations of a good trace load or are refused with a place, and nothi
   };
   constexpr std::string_view letters = "{}[]\",:0-9axr\\ \n";
   int refused = 0;
+  const std::string good = sample_text();
   for (int i = 0; i < 400; ++i) {
-    std::string text(sample);
+    std::string text = good;
     for (std::size_t k = 0; k <= next(3); ++k) {
       const std::size_t at = next(text.size());
       switch (next(3)) {

@@ -253,14 +253,12 @@ TEST_CASE("parts of a task are kept apart") {
   SparkLogText log;
   const StageText stage{.id = 0, .rdds = {1}};
   log.start().executor("1", 1).job(0, 0, {stage}).submitted(stage, 0);
-  log.task_end(
-      {.id = 0,
-       .launch = 0,
-       .finish = 100,
-       .metrics =
-           R"({"Executor Deserialize Time":3,"Executor Run Time":80,"Result Serialization Time":2,)"
-           R"("Shuffle Read Metrics":{"Fetch Wait Time":11,"Remote Bytes Read":5,"Local Bytes Read":6},)"
-           R"("Shuffle Write Metrics":{"Shuffle Bytes Written":40,"Shuffle Write Time":7000000}})"});
+  testing::TaskText task{.id = 0, .launch = 0, .finish = 100};
+  task.metrics = R"({"Executor Deserialize Time":3,"Executor Run Time":80,)"
+                 R"("Result Serialization Time":2,"Shuffle Read Metrics":{"Fetch Wait Time":11,)"
+                 R"("Remote Bytes Read":5,"Local Bytes Read":6},"Shuffle Write Metrics":)"
+                 R"({"Shuffle Bytes Written":40,"Shuffle Write Time":7000000}})";
+  log.task_end(task);
   const model::Trace trace = read(log.completed(stage, 0, 100).job_end(0, 101).end(102));
   const model::RecordedStage& seen = trace.jobs[0].recorded.stages[0];
   CHECK(seen.read_bytes == 11);
