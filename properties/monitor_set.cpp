@@ -4,6 +4,7 @@
 #include "properties/monitor_set.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/support/check.hpp"
 
@@ -112,8 +113,22 @@ void MonitorSet::finish() {
       violations_.insert(violations_.end(), verdict.violations.begin(), verdict.violations.end());
     }
   }
-  std::stable_sort(violations_.begin(), violations_.end(),
-                   [](const auto& a, const auto& b) { return a.t < b.t; });
+  sort_violations();
+}
+
+// By time; within an instant as they stand, by property and then as they were found.
+void MonitorSet::sort_violations() {
+  std::vector<std::pair<model::Instant, std::size_t>> order;
+  for (std::size_t i = 0; i < violations_.size(); ++i) {
+    order.emplace_back(violations_[i].t, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<model::Violation> sorted;
+  sorted.reserve(order.size());
+  for (const auto& [t, i] : order) {
+    sorted.push_back(std::move(violations_[i]));
+  }
+  violations_ = std::move(sorted);
 }
 
 const PropertyVerdict* MonitorSet::find(std::string_view property) const {

@@ -55,11 +55,12 @@ class MonitorSet final : public model::Observer {
   void make_monitors();
   void read_promises(const model::RunStart& run);
   void end_instant();
+  void sort_violations();
 
   Track track_;
   const model::NameTable* names_ = nullptr;
   std::vector<Entry> entries_;  // in the order of the registry
-  // By event number, and those that override instant_over.
+  // By event number.
   std::array<std::vector<Monitor*>, model::event_kinds + 1> listeners_;
   std::optional<model::RunEndCause> run_end_;
   std::vector<PropertyVerdict> verdicts_;

@@ -153,8 +153,9 @@ void Track::add_edges(const model::JobSubmitted& event, JobBody& body) const {
       add_foreign_edge(names_->text(item.from), to, body);
     }
   }
-  std::stable_sort(body.edges_in.begin(), body.edges_in.end(),
-                   [](const Edge& a, const Edge& b) { return a.to < b.to; });
+  std::sort(body.edges_in.begin(), body.edges_in.end(), [](const Edge& a, const Edge& b) {
+    return a.to != b.to ? a.to < b.to : a.from < b.from;
+  });
   for (std::size_t i = 0; i < body.edges_in.size(); ++i) {
     Stage& reader = body.stages[body.edges_in[i].to];
     reader.in_first = reader.in_count == 0 ? static_cast<Index>(i) : reader.in_first;

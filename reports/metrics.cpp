@@ -174,7 +174,9 @@ void Metrics::State::settle(model::Instant to) {
   for (std::size_t use = 0; use < slot_uses; ++use) {
     RH_CHECK(counts[use] >= 0, counts[use], now);
     sum += counts[use];
-    run.totals.slot_use[use] += static_cast<Wide>(counts[use]) * span;
+    if (counts[use] != 0) {
+      run.totals.slot_use[use] += static_cast<Wide>(counts[use]) * span;
+    }
   }
   RH_CHECK(sum == ledger.slots(), sum, ledger.slots(), now);
   run.totals.slot_time += static_cast<Wide>(ledger.slots()) * span;

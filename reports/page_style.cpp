@@ -52,6 +52,7 @@ th, td { padding: 0.22rem 0.9rem 0.22rem 0; text-align: left; vertical-align: ba
 th { font-weight: 600; color: var(--soft); }
 thead th { border-bottom: 1.5px solid var(--soft); }
 td.n, th.n { text-align: right; padding-left: 0.9rem; padding-right: 0; white-space: nowrap; }
+td.n + td:not(.n), th.n + th:not(.n) { padding-left: 1.2rem; }
 tr.sum td, tr.sum th { border-top: 1.5px solid var(--soft); font-weight: 600; color: var(--ink); }
 .good { color: var(--good); }
 .bad { color: var(--bad); }

@@ -24,20 +24,21 @@ void SlotSeries::widen() {
     buckets_[i / 2] = merged;
   }
   buckets_.resize((buckets_.size() + 1) / 2);
-  width_ *= 2;
+  ++shift_;
 }
 
 void SlotSeries::add(model::Instant from, model::Instant to, const SlotCounts& counts) {
   RH_CHECK(from >= 0, from);
   RH_CHECK(to >= from, from, to);
-  while (to > from && (to - 1) / width_ >= static_cast<std::int64_t>(buckets_max_)) {
+  while (to > from && ((to - 1) >> shift_) >= static_cast<std::int64_t>(buckets_max_)) {
     widen();
   }
   const std::int64_t busy = counts[index_of(SlotUse::busy)];
   while (from < to) {
-    const auto index = static_cast<std::size_t>(from / width_);
-    const model::Instant bucket_end = (from / width_ + 1) * width_;
-    const model::Duration span = std::min(to, bucket_end) - from;
+    const auto index = static_cast<std::size_t>(from >> shift_);
+    // The end of the last bucket may lie beyond 64 bits: what is left of it does not.
+    const model::Duration left = width_ns() - (from & (width_ns() - 1));
+    const model::Duration span = std::min(to - from, left);
     if (index >= buckets_.size()) {
       buckets_.resize(index + 1);
       buckets_[index].busy_min = busy;
@@ -45,7 +46,9 @@ void SlotSeries::add(model::Instant from, model::Instant to, const SlotCounts& c
     }
     SlotBucket& bucket = buckets_[index];
     for (std::size_t use = 0; use < slot_uses; ++use) {
-      bucket.use[use] += static_cast<Wide>(counts[use]) * span;
+      if (counts[use] != 0) {
+        bucket.use[use] += static_cast<Wide>(counts[use]) * span;
+      }
     }
     bucket.busy_min = std::min(bucket.busy_min, busy);
     bucket.busy_max = std::max(bucket.busy_max, busy);

@@ -26,14 +26,14 @@ class SlotSeries {
   void add(model::Instant from, model::Instant to, const SlotCounts& counts);
 
   // Width of a bucket; bucket i covers [i * width, (i + 1) * width), the last one perhaps less.
-  [[nodiscard]] model::Duration width_ns() const { return width_; }
+  [[nodiscard]] model::Duration width_ns() const { return model::Duration{1} << shift_; }
   [[nodiscard]] const std::vector<SlotBucket>& buckets() const { return buckets_; }
 
  private:
   void widen();
 
   std::size_t buckets_max_;
-  model::Duration width_ = 1;
+  int shift_ = 0;  // the width is a power of two, so that finding a bucket is no division
   std::vector<SlotBucket> buckets_;
 };
 

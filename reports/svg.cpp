@@ -230,13 +230,26 @@ std::vector<Tick> time_ticks(model::Duration from, model::Duration to, int count
 }
 
 std::vector<Tick> log_time_ticks(model::Duration from, model::Duration to) {
+  // Powers of ten alone over a wide range; 2 and 5 between them over a narrow one.
+  const bool fine = to / 2000 < from;
   std::vector<model::Duration> round;
-  for (model::Duration at = 1; at <= 10 * model::second; at *= 10) {
-    round.push_back(at);
+  for (model::Duration at = 1; at < 10 * model::second; at *= 10) {
+    for (const std::int64_t digit : {1, 2, 5}) {
+      if (fine || digit == 1) {
+        round.push_back(digit * at);
+      }
+    }
   }
-  for (const std::int64_t seconds : {60, 600, 3600, 36'000, 86'400, 864'000, 8'640'000}) {
+  for (const std::int64_t seconds : {10, 60, 600, 3600, 36'000, 86'400, 864'000, 8'640'000}) {
     round.push_back(seconds * model::second);
   }
+  if (fine) {
+    for (const std::int64_t seconds :
+         {20, 30, 120, 300, 1200, 1800, 7200, 18'000, 43'200, 172'800, 432'000}) {
+      round.push_back(seconds * model::second);
+    }
+  }
+  std::ranges::sort(round);
   std::vector<Tick> ticks;
   for (const model::Duration at : round) {
     if (at >= from && at <= to) {

@@ -86,7 +86,7 @@ class Scale {
 
 // Round values of [from, to], about `count` of them, labelled as durations with one unit.
 [[nodiscard]] std::vector<Tick> time_ticks(model::Duration from, model::Duration to, int count);
-// 1 ms, 10 ms, ...: those that are round in s, min, h, and lie in [from, to].
+// 1 ms, 10 ms, ...: durations that are round in s, min, h, and lie in [from, to].
 [[nodiscard]] std::vector<Tick> log_time_ticks(model::Duration from, model::Duration to);
 // 0, 20, 40, ...
 [[nodiscard]] std::vector<Tick> count_ticks(std::int64_t to, int count);

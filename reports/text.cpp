@@ -128,7 +128,7 @@ void write_dist_table(Text& text, const Comparison& comparison, const DistTable&
   align[0] = Align::left;
   align[8] = Align::left;
   TextTable table(std::move(align));
-  table.row({dists.title, "n", "p50", "p90", "p95", "p99", "mean", "max"});
+  table.row({"", "n", "p50", "p90", "p95", "p99", "mean", "max"});
   for (std::size_t i = 0; i < dists.rows.size(); ++i) {
     const Dist& dist = dists.rows[i];
     std::vector<std::string> cells = {comparison.configurations[i].name, text.count(dist.n)};
@@ -150,6 +150,7 @@ void write_dist_table(Text& text, const Comparison& comparison, const DistTable&
     table.row(std::move(cells));
   }
   text.line("");
+  text.line("  " + dists.title);
   text.table(table);
 }
 

@@ -368,10 +368,10 @@ void foreign_job_ended(Step& s, StageId stage) {
   }
   const std::vector<StageId> readers = m.colds[m.stages[stage].cold].foreign_readers;
   for (const StageId takeover : readers) {
-    if (!m.stages[takeover].used) {
-      continue;
-    }
     const JobId job = m.stages[takeover].job;
+    if (!m.stages[takeover].used || m.jobs[job].phase != JobPhase::live) {
+      continue;  // rows of an ended job may be kept: nothing of it is wanted any more
+    }
     const auto children = m.jobs[job].graph->regular_children.row(m.stages[takeover].index);
     const bool wanted = std::ranges::any_of(children, [&m, job](std::uint32_t child) {
       return is_waiting(m, stage_of(m, job, child));

@@ -428,6 +428,9 @@ class PackedFile {
 
   void write(std::string_view text, bool last = false) {
     if (zstd_ == nullptr) {
+      if (text.empty()) {
+        return;
+      }
       failed_ = failed_ || std::fwrite(text.data(), 1, text.size(), file_) != text.size();
       return;
     }

@@ -193,14 +193,17 @@ JobSpec Client::with_takeovers(std::uint32_t job, model::NameTable& names) const
     model::StageSpec stage = owner.stages[ref.stage.index()];
     stage.name = names.intern(std::string(names.text(owner.name)) + "." +
                               std::string(names.text(stage.name)));
+    stage.commits = model::Commits::none;  // its results are the other job's
     spec.stages.push_back(std::move(stage));
   }
   for (const ForeignRef& ref : foreign) {
-    for (const model::EdgeSpec& edge : scenario_.jobs[ref.job.index()].edges) {
+    const JobSpec& owner = scenario_.jobs[ref.job.index()];
+    for (const model::EdgeSpec& edge : owner.edges) {
       if (std::ranges::find(edge.to, ref.stage) == edge.to.end()) {
         continue;
       }
-      model::EdgeSpec input;  // a takeover reads its inputs as materialized ones
+      model::EdgeSpec input;  // of another job's stage, so it is regular whatever the axis says
+      input.from_job = owner.name;
       input.from = edge.from.valid()
                        ? takeover_of(ref.job, edge.from)
                        : *stage_named(JobIndex{job}, edge.from_job, edge.from_stage);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -674,7 +676,7 @@ std::vector<std::string> judge_interleaving(const Scenario& scenario, std::uint6
           fmt::format("{} at step {}: {}", violation.property, violation.t, violation.detail));
     }
     return wrong;
-  } catch (const model::InternalFault& fault) {
+  } catch (const std::exception& fault) {
     return {std::string("internal fault: ") + fault.what()};
   }
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <span>
 
 #include "model/support/check.hpp"
@@ -109,7 +110,7 @@ std::vector<std::string> judge_run(const Scenario& scenario, Reached& reached) {
     }
     judge_again(scenario, hash, wrong);
     judge_all_regular(scenario, wrong);
-  } catch (const model::InternalFault& fault) {
+  } catch (const std::exception& fault) {
     wrong.push_back(std::string("internal fault: ") + fault.what());
   }
   return wrong;

@@ -12,6 +12,7 @@
 
 #include "model/config_support.hpp"
 #include "tests/random/generate.hpp"
+#include "tests/random/interleave.hpp"
 #include "tests/random/judge.hpp"
 #include "traces/scenario_json.hpp"
 
@@ -60,7 +61,11 @@ std::vector<std::string> judge_seed(std::uint64_t seed, testing::Reached& reache
   if (const auto error = model::unsupported(*scenario)) {
     return {"this build does not execute it: " + model::to_string(*error)};
   }
-  return testing::judge_run(*scenario, reached);
+  std::vector<std::string> wrong = testing::judge_run(*scenario, reached);
+  for (const std::string& line : testing::judge_interleaving(*scenario, seed, reached)) {
+    wrong.push_back("interleaved: " + line);
+  }
+  return wrong;
 }
 
 void report_failure(std::uint64_t seed, const std::vector<std::string>& wrong,

@@ -254,9 +254,9 @@ TEST_CASE("JOB_SUCCESS: every sink whole, every group committed") {
           first.task = event.as<TaskStart>()->task;
           Event twin = event;
           std::get<TaskStart>(twin.body).task.try_number = 1;
-          TaskEnd second = first;
-          second.task.try_number = 1;
-          return std::vector<Event>{event, twin, {event.t, first}, {event.t, second}};
+          TaskEnd twin_end = first;
+          twin_end.task.try_number = 1;
+          return std::vector<Event>{event, twin, {event.t, first}, {event.t, twin_end}};
         }}},
   });
 }
