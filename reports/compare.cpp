@@ -127,6 +127,7 @@ std::vector<DistTable> dist_tables(const Comparison& comparison) {
     }
   }
   std::vector<RequestDists> dists;
+  dists.reserve(comparison.configurations.size());
   for (const Configuration& configuration : comparison.configurations) {
     dists.push_back({.latency = configuration.latency,
                      .queued = configuration.queued,

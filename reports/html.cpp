@@ -141,10 +141,12 @@ class Page {
 
 void Page::head() {
   std::vector<std::string> names;
+  names.reserve(comparison_.configurations.size());
   for (const Configuration& configuration : comparison_.configurations) {
     names.push_back(configuration.name);
   }
   std::vector<std::string> inputs;
+  inputs.reserve(document_.envelope.inputs.size());
   for (const Input& input : document_.envelope.inputs) {
     inputs.push_back(file_name(input.path));
   }
@@ -425,6 +427,7 @@ void Page::marking() {
       any = true;
     }
     std::vector<std::string> left;
+    left.reserve(marking.left.size());
     for (const auto& [reason, count] : marking.left) {
       left.push_back(fmt::format("{} {}", count_text(count, true), reason));
     }

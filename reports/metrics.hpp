@@ -97,24 +97,24 @@ struct GangWaits {  // gangs admitted, and how long they were ready before
 
 struct RunMetrics {
   std::string dialect;
-  model::Timing timing = model::Timing::scripted;
   std::int64_t seed = 0;
-  model::RunEndCause end_cause = model::RunEndCause::interrupted;  // no run_end line: interrupted
-  model::Instant end_ns = 0;                                       // of the last event
+  model::Instant end_ns = 0;  // of the last event
   // First submission to the last end or rejection of a job; 0 when no job ended.
   model::Duration makespan_ns = 0;
   std::vector<JobMetrics> jobs;          // by submission
   std::vector<RequestMetrics> requests;  // by first submission
   Totals totals;
+  Wide work = 0;            // task time: running tasks * ns
+  Wide work_in_groups = 0;  // of members of groups of two or more
   GangWaits gangs;
-  std::int64_t slots_max = 0;        // most slots of live executors at one instant
-  Wide work = 0;                     // task time: running tasks * ns
-  Wide work_in_groups = 0;           // of members of groups of two or more
   std::int64_t pipelined_edges = 0;  // of submitted jobs, after marks and the axis `edges`
+  std::int64_t slots_max = 0;        // most slots of live executors at one instant
   model::Duration series_width_ns = 1;
   std::vector<SlotBucket> series;
   std::vector<StageSpan> spans;  // by submission, the first MetricsOptions::spans_max
   std::int64_t spans_omitted = 0;
+  model::Timing timing = model::Timing::scripted;
+  model::RunEndCause end_cause = model::RunEndCause::interrupted;  // no run_end line: interrupted
 };
 
 struct MetricsOptions {

@@ -258,6 +258,7 @@ void write_marking(Text& text, const Envelope& envelope) {
     }
     const Marking& marking = *input.marking;
     std::vector<std::string> left;
+    left.reserve(marking.left.size());
     for (const auto& [reason, count] : marking.left) {
       left.push_back(fmt::format("{} {}", text.count(count), reason));
     }

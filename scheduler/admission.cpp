@@ -36,27 +36,30 @@ Share dominant_share(const Ledger& slots, ProfileId profile) {
 std::vector<std::uint32_t> trial_order(const Ledger& slots, const model::JobSpec& spec,
                                        const GangRow& gang) {
   std::vector<std::uint32_t> order = gang.members;
-  std::ranges::sort(order);
-  std::ranges::stable_sort(order, [&slots, &spec](std::uint32_t left, std::uint32_t right) {
-    const ProfileId l = spec.stages[left].profile;
-    const ProfileId r = spec.stages[right].profile;
-    return l != r && dominant_share(slots, l).greater(dominant_share(slots, r));
+  std::ranges::sort(order, [&slots, &spec](std::uint32_t left, std::uint32_t right) {
+    const Share l = dominant_share(slots, spec.stages[left].profile);
+    const Share r = dominant_share(slots, spec.stages[right].profile);
+    return l.greater(r) || (!r.greater(l) && left < right);
   });
   return order;
 }
 
-bool counts_reach(const Ledger& slots, const GangRow& gang) {
+bool slots_reach(const Ledger& slots, const GangRow& gang) {
   for (std::size_t p = 0; p < gang.demand.size(); ++p) {
     if (gang.demand[p] > slots.free_total(ProfileId{p})) {
       return false;
     }
   }
+  return true;
+}
+
+bool counts_reach(const Ledger& slots, const GangRow& gang) {
   for (std::size_t r = 0; r < gang.amounts.size(); ++r) {
     if (gang.amounts[r] > slots.free_amount(r)) {
       return false;
     }
   }
-  return true;
+  return slots_reach(slots, gang);
 }
 
 void give_back(Ledger& slots, const model::JobSpec& spec, std::vector<Placed>& placed) {
@@ -99,6 +102,7 @@ Fit trial(Machine& m, Ledger& slots, PlacementPolicy& placement, const JobRow& j
 bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang, bool* by_trial) {
   *by_trial = false;
   if (!counts_reach(m.idle, gang)) {
+    *by_trial = slots_reach(m.idle, gang);  // each profile alone would fit
     return false;
   }
   const bool gang_unit = gang.members.size() > 1;
@@ -162,11 +166,18 @@ struct Pass {
   std::int64_t examined = 0;        // gangs tried, A20
   bool head_found = false;
   bool overtaking = true;           // no head, or units behind it may use what it needs
+  std::int64_t live_jobs = 0;       // when it began
   std::vector<std::int32_t> head_demand;
   std::vector<Placed> placed;
 };
 
-// A6: it does not fit now. Returns false if its job is gone.
+// What its kills free may be there at once, and what stood behind its gang may go on (A8): the rest
+// is for the next pass.
+bool a_job_ended(const Pass& pass) {
+  return pass.s.m.counters.live_jobs != pass.live_jobs;
+}
+
+// A6: it does not fit now.
 void refuse(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
@@ -199,9 +210,11 @@ bool try_gang(Pass& pass, StageId leader) {
   }
   const JobRow& job = m.jobs[row.job];
   if (trial(m, m.slots, *m.policies.placement, job, row, pass.placed) != Fit::fits) {
-    GangRow& edited = m.gangs.edit(gang);
-    edited.refused = true;
-    edited.refused_at = freed;
+    if (pass.overtaking) {  // behind a head the trial sees only a part of the slots
+      GangRow& edited = m.gangs.edit(gang);
+      edited.refused = true;
+      edited.refused_at = freed;
+    }
     return false;
   }
   admit_group(pass.s, gang, pass.placed);
@@ -275,7 +288,7 @@ void announce_rest(Pass& pass) {
   std::vector<StageId> rest = m.newly_ready;
   std::ranges::sort(rest, {}, [&m](StageId leader) { return m.queue.position(leader); });
   for (const StageId leader : rest) {
-    if (pass.examined >= m.config.admission.depth) {
+    if (pass.examined >= m.config.admission.depth || a_job_ended(pass)) {
       return;
     }
     if (std::ranges::find(m.newly_ready, leader) != m.newly_ready.end()) {
@@ -290,8 +303,8 @@ void pass(Step& s) {
   Machine& m = s.m;
   m.wants_pass = false;
   m.policies.placement->begin(m.slots);
-  Pass pass{.s = s, .head_demand = {}, .placed = {}};
-  while (true) {
+  Pass pass{.s = s, .live_jobs = m.counters.live_jobs, .head_demand = {}, .placed = {}};
+  while (!a_job_ended(pass)) {
     std::uint32_t next = no_position;
     for (std::size_t p = 0; p < m.slots.profile_count(); ++p) {
       if (m.slots.free_total(ProfileId{p}) > 0 && profile_open(pass, ProfileId{p})) {

@@ -231,6 +231,36 @@ void renew_member(Step& s, StageId stage, std::int32_t attempt) {
   set_available(s, stage, false);
 }
 
+namespace {
+
+// After a commit: readers outside become ready, or meet what was lost before it (X10 (b)); that is
+// possible only where the loss of a finished task does not fail the group (X3).
+void tell_readers(Step& s, JobId job, const std::vector<std::uint32_t>& members) {
+  Machine& m = s.m;
+  std::vector<StageId> incomplete;
+  if (m.config.failure.executor_loss == model::ExecutorLossAxis::running_only) {
+    for (const std::uint32_t member : members) {
+      if (drop_gone_outputs(s, stage_of(m, job, member))) {
+        incomplete.push_back(stage_of(m, job, member));
+      }
+    }
+  }
+  for (const std::uint32_t member : members) {
+    if (!m.jobs.has(job) || m.jobs[job].phase != JobPhase::live) {
+      return;
+    }
+    const StageId stage = stage_of(m, job, member);
+    if (std::ranges::find(incomplete, stage) == incomplete.end()) {
+      set_available(s, stage, true);
+    }
+  }
+  for (const StageId stage : incomplete) {
+    want_if_awaited(s, stage);
+  }
+}
+
+}  // namespace
+
 void commit_group(Step& s, GangId gang) {
   Machine& m = s.m;
   const JobId job = m.gangs[gang].job;
@@ -259,11 +289,7 @@ void commit_group(Step& s, GangId gang) {
       m.jobs.edit(job).sinks_left -= is_sink(m, stage_of(m, job, member)) ? 1 : 0;
     }
   }
-  for (const std::uint32_t member : members) {
-    if (m.jobs.has(job) && m.jobs[job].phase == JobPhase::live) {
-      set_available(s, stage_of(m, job, member), true);
-    }
-  }
+  tell_readers(s, job, members);
   if (m.jobs.has(job)) {
     check_job_done(s, job);
   }

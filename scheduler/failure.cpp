@@ -377,6 +377,7 @@ void end_job(Step& s, JobId job, const JobEnding& ending) {
                                        ? model::CancelCause::job_failed
                                        : model::CancelCause::job_done;
   m.jobs.edit(job).phase = JobPhase::ended;
+  m.wants_pass = true;  // A8: also without a slot that comes back, a head may have left the queue
   tear_down(s, job, cancelled ? model::TaskReason::cancelled : model::TaskReason::job_ended, cause);
   s.write(model::JobEnd{job_name(m, job), ending.outcome, ending.code, ending.detail, ending.need,
                         ending.have});
@@ -493,6 +494,7 @@ void lose_executor(Step& s, const LoseExecutor& input) {
   const bool outputs_go =
       input.cause == model::LossCause::host || !m.config.outputs_survive_executor;
   close_executor(m, input.executor);
+  m.executors.edit(input.executor).outputs_gone = outputs_go;
   const std::vector<RunRow> lost = end_runs_on(s, input.executor);
   for (const GangId gang : groups_hit(m, input.executor, lost, outputs_go)) {
     if (m.gangs.has(gang) && m.gangs[gang].phase == GangPhase::running) {

@@ -141,9 +141,11 @@ void submit_attempt(Step& s, StageId stage) {
   cold.outputs.resize(static_cast<std::size_t>(row.tasks), none_u32);
   row.pending = row.tasks - row.done;
   row.listed_partitions = row.done > 0;
-  row.next_partition = row.listed_partitions ? row.tasks : 0;
+  // Tries of earlier attempts may yet succeed: then their partitions must be found one by one.
+  const bool listed = row.listed_partitions || row.old_running > 0;
+  row.next_partition = listed ? row.tasks : 0;
   model::StageSubmitted line{stage_ref(m, stage), row.pending, std::nullopt};
-  if (row.listed_partitions) {
+  if (listed) {
     model::Ranges ranges;
     for (std::int32_t p = 0; p < row.tasks; ++p) {
       if (cold.outputs[static_cast<std::size_t>(p)] == none_u32) {
@@ -156,7 +158,9 @@ void submit_attempt(Step& s, StageId stage) {
       }
     }
     std::ranges::reverse(cold.again);
-    line.partitions = std::move(ranges);
+    if (row.listed_partitions) {
+      line.partitions = std::move(ranges);
+    }
   }
   s.write(std::move(line));
   if (m.stages[stage].pending > 0) {

@@ -124,6 +124,7 @@ void set_available(Step& s, StageId stage, bool available);
 // The stage is needed: submits it, or what it lacks first (X9, X15). Its phase must not be running.
 void want(Step& s, StageId stage);
 void want_input(Step& s, StageId parent);  // a wanted unit lacks it: make it come
+void want_if_awaited(Step& s, StageId parent);  // it is not there: does a wanted unit of its job read it?
 void submit_attempt(Step& s, StageId stage);
 void group_wants(Step& s, GangId gang);  // waits for slots or inputs with a fresh attempt to come
 void leave_queue(Machine& m, GangId gang);
@@ -194,6 +195,7 @@ void hold_executor(Step& s, const HoldExecutor& input);
 void release_executor(Step& s, const ReleaseExecutor& input);
 void close_executor(Machine& m, ExecutorId executor);  // it is lost: offers and counts no more
 void judge_starvation_after_loss(Step& s);
+void judge_starvation(Step& s, StageId leader);  // of a unit that lives again
 void judge_starvation_after_join(Step& s);
 void no_longer_starved(Machine& m, StageId leader);
 [[nodiscard]] bool exceeds_capacity(Machine& m, StageId leader);
@@ -202,6 +204,8 @@ void no_longer_starved(Machine& m, StageId leader);
 void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId executor);
 void clear_output(Machine& m, StageId stage, std::int32_t partition);
 [[nodiscard]] std::uint32_t output_executor(const Machine& m, StageId stage, std::int32_t partition);
+// Outputs for readers on executors that are lost with them: strikes them off; true if there were any.
+[[nodiscard]] bool drop_gone_outputs(Step& s, StageId stage);
 // Stages that may have outputs on the executor or its neighbours, in queue order of their jobs.
 [[nodiscard]] std::vector<StageId> stages_near(const Machine& m, ExecutorId executor);
 // Strikes off every registered output on the executor; writes outputs_lost; tells readers.

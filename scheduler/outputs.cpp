@@ -116,6 +116,20 @@ model::Ranges clear_outputs_on(Step& s, StageId stage, ExecutorId executor) {
 
 }  // namespace
 
+bool drop_gone_outputs(Step& s, StageId stage) {
+  Machine& m = s.m;
+  const std::int32_t tasks = has_readers(m, stage) ? m.stages[stage].tasks : 0;
+  bool any = false;
+  for (std::int32_t p = 0; p < tasks; ++p) {
+    const std::uint32_t executor = output_executor(m, stage, p);
+    if (executor != none_u32 && m.executors[ExecutorId{executor}].outputs_gone) {
+      clear_outputs_on(s, stage, ExecutorId{executor});
+      any = true;
+    }
+  }
+  return any;
+}
+
 void strike_off(Step& s, ExecutorId executor, bool redo_running) {
   Machine& m = s.m;
   std::vector<StageId> incomplete;

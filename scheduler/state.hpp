@@ -195,13 +195,15 @@ struct ExecutorRow {
   ExecutorPhase phase = ExecutorPhase::unused;
   std::uint8_t holds = 0;     // live HoldExecutor count
   bool draining = false;      // decommission: never launches again
+  bool outputs_gone = false;  // lost, and the outputs there with it
   std::uint32_t idle_index = 0;  // in the idle ledger
   bool used = false;
   DirtyMark dirty;
 
   bool operator==(const ExecutorRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
-    return hash_of({id, name.value, runs, epoch, bits(phase), bits(holds), draining ? 1U : 0U});
+    return hash_of({id, name.value, runs, epoch, bits(phase), bits(holds),
+                    bits(draining | outputs_gone << 1)});
   }
 };
 

@@ -202,7 +202,7 @@ void Driver::run_round(model::Instant instant) {
 
 // The order of the kinds never changes; within a kind `ties` and `choices` may.
 void Driver::order_round(std::vector<Due>& due) {
-  std::ranges::stable_sort(due, {}, [](const Due& input) { return std::pair{input.kind, input.order}; });
+  std::ranges::sort(due, {}, [](const Due& input) { return std::pair{input.kind, input.order}; });
   const auto end_of_kind = [&due](std::size_t from) {
     std::size_t end = from;
     while (end < due.size() && due[end].kind == due[from].kind) {

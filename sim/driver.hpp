@@ -80,6 +80,7 @@ class Driver {
     const model::ExecutorSpec* spec = nullptr;
     model::Instant at = 0;
     bool due = true;
+    std::size_t place = 0;  // in the file: cluster first, then faults
   };
   // What an engine event other than a task's stands for.
   struct Pending {

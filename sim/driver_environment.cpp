@@ -227,14 +227,16 @@ void Driver::notice(std::uint32_t executor, model::LossCause cause) {
 
 void Driver::expect_executors() {
   for (const model::ExecutorSpec& spec : scenario_.cluster.executors) {
-    expected_.push_back({&spec, spec.joins, true});
+    expected_.push_back({&spec, spec.joins, true, expected_.size()});
   }
   for (const DueFault& fault : faults_.planned()) {
     if (const auto* add = std::get_if<model::AddExecutor>(&faults_.timed(fault.index).action)) {
-      expected_.push_back({&add->executor, fault.at, true});
+      expected_.push_back({&add->executor, fault.at, true, expected_.size()});
     }
   }
-  std::ranges::stable_sort(expected_, {}, &ExpectedSim::at);
+  std::ranges::sort(expected_, {}, [](const ExpectedSim& row) {
+    return std::pair{row.at, row.place};
+  });
   const auto& of_cluster = scenario_.cluster.executors;
   for (std::uint32_t i = 0; i < expected_.size(); ++i) {
     const model::ExecutorSpec* spec = expected_[i].spec;
@@ -260,7 +262,7 @@ void Driver::join(std::uint32_t expected, const model::ExecutorSpec* spec) {
     input.expected = scheduler::ExpectedId{expected};
     spec = expected_[expected].spec;
   } else {
-    expected_.push_back({spec, now_, false});  // the core counts it among its expected ones too
+    expected_.push_back({spec, now_, false, expected_.size()});  // the core counts it among its expected ones too
     input.spec = *spec;
   }
   if (spec->name.index() >= executor_named_.size()) {

@@ -96,7 +96,7 @@ bool IdleCapacity::fits(const std::vector<StageDemand>& stages) const {
 
 // Stages by dominant share, descending; each task to the executor with most free slots of its
 // profile, ties to the first.
-bool IdleCapacity::fits_by_trial(std::vector<StageDemand> stages) const {
+bool IdleCapacity::fits_by_trial(const std::vector<StageDemand>& stages) const {
   model::ResourceVector totals(cluster_.resources.size(), 0);
   std::vector<model::ResourceVector> free;
   for (const model::ExecutorSpec* executor : executors_) {
@@ -114,10 +114,18 @@ bool IdleCapacity::fits_by_trial(std::vector<StageDemand> stages) const {
     }
     return most;
   };
-  std::stable_sort(stages.begin(), stages.end(), [&](const auto& a, const auto& b) {
-    return share_of(a).greater_than(share_of(b));
+  std::vector<std::pair<Share, std::size_t>> order;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    order.emplace_back(share_of(stages[s]), s);
+  }
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    if (a.first.greater_than(b.first)) {
+      return true;
+    }
+    return !b.first.greater_than(a.first) && a.second < b.second;
   });
-  for (const StageDemand& stage : stages) {
+  for (const auto& [share, index] : order) {
+    const StageDemand& stage = stages[index];
     const model::ResourceVector& task = cluster_.profiles[stage.profile.index()].task;
     for (std::int64_t placed = 0; placed < stage.tasks; ++placed) {
       std::size_t best = executors_.size();

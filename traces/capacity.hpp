@@ -31,7 +31,7 @@ class IdleCapacity {
   [[nodiscard]] bool fits(const std::vector<StageDemand>& stages) const;
 
  private:
-  [[nodiscard]] bool fits_by_trial(std::vector<StageDemand> stages) const;
+  [[nodiscard]] bool fits_by_trial(const std::vector<StageDemand>& stages) const;
 
   const model::Cluster& cluster_;
   std::vector<const model::ExecutorSpec*> executors_;

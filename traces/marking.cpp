@@ -79,8 +79,9 @@ class JobMarker {
         order.push_back(i);
       }
     }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return submitted(groups_.pairs()[a].to) < submitted(groups_.pairs()[b].to);
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(submitted(groups_.pairs()[a].to), a) <
+             std::pair(submitted(groups_.pairs()[b].to), b);
     });
     report_.candidates += static_cast<std::int64_t>(order.size());
     if (!order.empty()) {

@@ -33,8 +33,9 @@ std::vector<std::int64_t> narrowed_widths(const std::vector<std::int64_t>& tasks
     used += widths[s];
     rests.push_back({share / total >= 1 ? share % total : -1, s});
   }
-  std::stable_sort(rests.begin(), rests.end(),
-                   [](const Rest& a, const Rest& b) { return a.remainder > b.remainder; });
+  std::sort(rests.begin(), rests.end(), [](const Rest& a, const Rest& b) {
+    return a.remainder != b.remainder ? a.remainder > b.remainder : a.stage < b.stage;
+  });
   for (const Rest& rest : rests) {
     if (used < slots && rest.remainder > 0 && widths[rest.stage] < tasks[rest.stage]) {
       ++widths[rest.stage];

@@ -512,9 +512,9 @@ class NativeReader {
   void read(std::string_view line) {
     const RecordValue record = parser_.parse(line);
     const auto* members = std::get_if<RecordMembers>(&record.data);
-    const auto* kind = members == nullptr || members->empty() || members->front().first != "r"
+    const auto* kind = members == nullptr || members->empty() || members->front().key != "r"
                            ? nullptr
-                           : std::get_if<std::string>(&members->front().second.data);
+                           : std::get_if<std::string>(&members->front().value.data);
     if (kind == nullptr) {
       fail_record(records_ == 0 ? "T001" : "T006", "r", "is missing: no record");
     }
@@ -537,6 +537,9 @@ class NativeReader {
 
   model::Trace finish() {
     cluster_.finish();
+    if (!trace_.jobs.empty() && trace_.jobs.back().spec.stages.empty()) {
+      trace_.jobs.pop_back();  // cut before its first stage; nothing can refer to it yet
+    }
     for (model::TraceJob& job : trace_.jobs) {
       job.spec.result = model::sinks_of(job.spec);
     }

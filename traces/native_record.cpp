@@ -73,7 +73,7 @@ RecordValue tree_of(ondemand::value value, std::string_view key, int depth) {
       continue;
     }
     RecordValue member = tree_of(field.value(), name, depth + 1);
-    members.emplace_back(std::move(name), std::move(member));
+    members.push_back({std::move(name), std::move(member)});
   }
   return {std::move(members)};
 }
@@ -99,7 +99,7 @@ RecordFields::RecordFields(const RecordValue& object, std::string_view what, Rec
     fail_record("T006", what, "is no object");
   }
   for (auto member = members_->begin(); member != members_->end(); ++member) {
-    const std::string& key = member->first;
+    const std::string& key = member->key;
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       const std::string near = model::nearest_name(key, known.begin(), known.end());
       fail_record("T011", key, "is no key of " + std::string(what),
@@ -107,7 +107,7 @@ RecordFields::RecordFields(const RecordValue& object, std::string_view what, Rec
                       std::string("keys of your own begin with x_"));
     }
     if (std::any_of(members_->begin(), member,
-                    [&](const auto& other) { return other.first == key; })) {
+                    [&](const auto& other) { return other.key == key; })) {
       fail_record("T011", key, "is there twice");
     }
   }
@@ -115,8 +115,8 @@ RecordFields::RecordFields(const RecordValue& object, std::string_view what, Rec
 
 const RecordValue* RecordFields::find(std::string_view key) const {
   const auto found = std::find_if(members_->begin(), members_->end(),
-                                  [&](const auto& member) { return member.first == key; });
-  return found == members_->end() ? nullptr : &found->second;
+                                  [&](const auto& member) { return member.key == key; });
+  return found == members_->end() ? nullptr : &found->value;
 }
 
 const RecordValue& RecordFields::needed(std::string_view key) const {

@@ -31,8 +31,8 @@ struct RecordError {
 [[noreturn]] void fail_record(std::string_view code, std::string_view field, std::string what,
                               std::string remedy = {});
 
-struct RecordValue;
-using RecordMembers = std::vector<std::pair<std::string, RecordValue>>;  // in the order of the line
+struct RecordMember;
+using RecordMembers = std::vector<RecordMember>;  // of an object, in the order of the line
 
 // Numbers are whole; a list of numbers only is kept as a column.
 struct RecordValue {
@@ -41,6 +41,11 @@ struct RecordValue {
       data;
 
   [[nodiscard]] bool is_null() const { return data.index() == 0; }
+};
+
+struct RecordMember {
+  std::string key;
+  RecordValue value;
 };
 
 inline constexpr std::int64_t record_time_max_ns = std::int64_t{100} * 365 * 86'400 * model::second;

@@ -126,8 +126,8 @@ class Assembler {
         ordered_.push_back(&job);
       }
     }
-    std::stable_sort(ordered_.begin(), ordered_.end(), [](const SparkJob* a, const SparkJob* b) {
-      return a->submitted_ms < b->submitted_ms;
+    std::sort(ordered_.begin(), ordered_.end(), [](const SparkJob* a, const SparkJob* b) {
+      return std::pair(*a->submitted_ms, a->id) < std::pair(*b->submitted_ms, b->id);
     });
     std::map<std::int64_t, const SparkJob*> first_listing;
     for (const SparkJob* job : ordered_) {
@@ -181,7 +181,7 @@ class Assembler {
   }
 
   [[nodiscard]] Instant instant(std::int64_t at_ms) const {
-    return (at_ms - epoch_ms_) * model::millisecond;
+    return std::max<std::int64_t>(0, at_ms - epoch_ms_) * model::millisecond;
   }
   [[nodiscard]] std::optional<Instant> instant(std::optional<std::int64_t> at_ms) const {
     return at_ms ? std::optional(instant(*at_ms)) : std::nullopt;

@@ -24,7 +24,7 @@ using model::Error;
 static_assert(line_padding >= simdjson::SIMDJSON_PADDING);
 
 constexpr std::int64_t tasks_max = 100'000'000;          // of one stage; more is a damaged number
-constexpr std::int64_t time_max_ms = 4'102'444'800'000;  // the year 2100
+constexpr std::int64_t time_max_ms = 3'153'600'000'000;  // a hundred years after 1970
 constexpr std::int64_t amount_max = std::int64_t{1} << 50U;  // of a metric, in its own unit
 
 // A key that is missing, or a value that cannot be.
@@ -108,9 +108,20 @@ struct SparkEventReader::State {
   std::optional<std::int64_t> moment(std::string_view name, ondemand::value value) {
     const std::int64_t at_ms = integer(name, value);
     if (at_ms > time_max_ms) {
-      throw FieldError{"T010", "is " + std::to_string(at_ms) + ", after the year 2100"};
+      throw FieldError{"T010",
+                       "is " + std::to_string(at_ms) + " ms, a hundred years after 1970 or more"};
     }
     return at_ms > 0 ? std::optional(at_ms) : std::nullopt;
+  }
+
+  // A number of something, or an id.
+  std::int64_t count(std::string_view name, ondemand::value value) {
+    const std::int64_t number = integer(name, value);
+    if (number < 0 || number > tasks_max) {
+      throw FieldError{
+          "T010", "is " + std::to_string(number) + ", expected 0 to " + std::to_string(tasks_max)};
+    }
+    return number;
   }
 
   // A metric: what cannot be is cut to what can.
@@ -152,11 +163,11 @@ struct SparkEventReader::State {
       if (key == "Stage ID") {
         info.id = integer("Stage Info.Stage ID", item);
       } else if (key == "Stage Attempt ID") {
-        info.attempt = integer("Stage Info.Stage Attempt ID", item);
+        info.attempt = count("Stage Info.Stage Attempt ID", item);
       } else if (key == "Stage Name") {
         info.label = text_of(item);
       } else if (key == "Number of Tasks") {
-        info.tasks = integer("Stage Info.Number of Tasks", item);
+        info.tasks = count("Stage Info.Number of Tasks", item);
       } else if (key == "RDD Info") {
         field = "Stage Info.RDD Info";
         read_rdds(item, info);
@@ -168,16 +179,11 @@ struct SparkEventReader::State {
       } else if (key == "Completion Time") {
         info.completed_ms = moment("Stage Info.Completion Time", item);
       } else if (key == "Resource Profile Id") {
-        info.profile = integer("Stage Info.Resource Profile Id", item);
+        info.profile = count("Stage Info.Resource Profile Id", item);
       }
     });
     needed("Stage Info.Stage ID", info.id);
-    const std::int64_t tasks = needed("Stage Info.Number of Tasks", info.tasks);
-    if (tasks < 0 || tasks > tasks_max) {
-      field = "Stage Info.Number of Tasks";
-      throw FieldError{
-          "T010", "is " + std::to_string(tasks) + ", expected 0 to " + std::to_string(tasks_max)};
-    }
+    needed("Stage Info.Number of Tasks", info.tasks);
     return info;
   }
 
@@ -191,7 +197,7 @@ struct SparkEventReader::State {
       } else if (key == "Partition ID") {
         info.partition = integer("Task Info.Partition ID", item);
       } else if (key == "Attempt") {
-        info.attempt = integer("Task Info.Attempt", item);
+        info.attempt = count("Task Info.Attempt", item);
       } else if (key == "Launch Time") {
         info.launch_ms = moment("Task Info.Launch Time", item);
       } else if (key == "Finish Time") {
@@ -301,7 +307,7 @@ struct SparkEventReader::State {
     each_field(event, [&](std::string_view key, ondemand::value item) {
       field = "Resource Profile";
       if (key == "Resource Profile Id") {
-        id = integer("Resource Profile Id", item);
+        id = count("Resource Profile Id", item);
       } else if (key == "Executor Resource Requests") {
         amounts(item, [&](const std::string& name, std::int64_t milli) {
           profile.executor_amount[name] = milli / model::milli;
@@ -320,9 +326,9 @@ struct SparkEventReader::State {
       if (key == "Host") {
         executor.host = text_of(item);
       } else if (key == "Total Cores") {
-        executor.cores = integer("Executor Info.Total Cores", item);
+        executor.cores = count("Executor Info.Total Cores", item);
       } else if (key == "Resource Profile Id") {
-        executor.profile = integer("Executor Info.Resource Profile Id", item);
+        executor.profile = count("Executor Info.Resource Profile Id", item);
       } else if (key == "Resources") {
         each_field(item, [&](std::string_view name, ondemand::value resource) {
           const std::string text(name);
@@ -474,7 +480,7 @@ struct SparkEventReader::State {
       if (key == "Stage ID") {
         end.stage = integer("Stage ID", item);
       } else if (key == "Stage Attempt ID") {
-        end.stage_attempt = integer("Stage Attempt ID", item);
+        end.stage_attempt = count("Stage Attempt ID", item);
       } else if (key == "Task Type") {
         end.writes_shuffle = text_of(item) == "ShuffleMapTask";
       } else if (key == "Task End Reason") {

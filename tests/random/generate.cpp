@@ -57,6 +57,8 @@ std::string object_of(const std::vector<std::string>& items) {
 
 // What this seed goes in for; the rest stays plain.
 struct Focus {
+  bool sequential = false;   // no edge stays pipelined: the dialect,
+  bool all_regular = false;  // or the axis
   bool pipelined = false;
   bool wrong_shapes = false;
   bool distributions = false;
@@ -162,6 +164,8 @@ class Generator {
     focus_.resubmits = draw_.percent(40);
     focus_.long_grace = draw_.percent(40);
     focus_.everything_grouped = draw_.percent(2);
+    focus_.sequential = !focus_.everything_grouped && draw_.percent(12);
+    focus_.all_regular = !focus_.everything_grouped && !focus_.sequential && draw_.percent(5);
   }
 
   // ---- the cluster ----
@@ -226,7 +230,7 @@ class Generator {
         delay(), delay(), delay(), delay()));
     if (focus_.everything_grouped && draw_.percent(50)) {
       cluster_.push_back(R"("autoscale": {"min": 0, "max": 4, "executor": )"
-                         R"({"name": "auto", "resources": {"cpus": 2}}})");
+                         R"({"resources": {"cpus": 2}}})");
       autoscaled_ = true;
     }
   }
@@ -235,9 +239,9 @@ class Generator {
 
   std::string scheduler() {
     std::vector<std::string> keys;
-    if (!focus_.everything_grouped && draw_.percent(12)) {
+    if (focus_.sequential) {
       keys.emplace_back("\"dialect\": \"sequential\"");
-    } else if (draw_.percent(5)) {
+    } else if (focus_.all_regular) {
       keys.emplace_back("\"edges\": \"all-regular\"");
     }
     keys.push_back(fmt::format(
@@ -298,7 +302,10 @@ class Generator {
   }
 
   std::string idiom() {
-    return draw_.pick({"\"barrier\": true", "\"indeterminate\": true", "\"cached\": true",
+    if (!focus_.sequential && !focus_.all_regular && draw_.percent(20)) {
+      return "\"barrier\": true";
+    }
+    return draw_.pick({"\"indeterminate\": true", "\"cached\": true",
                        "\"checkpoint\": \"reliable\"", "\"checkpoint\": \"local\""});
   }
 
@@ -514,12 +521,12 @@ class Generator {
     return fmt::format(R"("task": "{}/{}/{}")", job.name, stage.name, draw_.below(stage.tasks));
   }
 
-  void add_which_try(std::vector<std::string>& keys) {
+  void add_which_try(std::vector<std::string>& keys, bool any_try) {
     if (draw_.percent(25)) {
       keys.push_back(fmt::format("\"attempt\": {}", draw_.range(1, 2)));
     }
     if (draw_.percent(30)) {
-      keys.push_back("\"try\": " + draw_.pick({"1", "2", "\"any\"", "\"any\""}));
+      keys.push_back("\"try\": " + draw_.pick({"1", "2", any_try ? "\"any\"" : "1", "2"}));
     }
   }
 
@@ -530,15 +537,21 @@ class Generator {
       return std::nullopt;
     }
     std::vector<std::string> keys{task_name(job, stage)};
-    add_which_try(keys);
     if (focus_.task_failures && draw_.percent(60)) {
-      keys.push_back("\"fails\": \"" + draw_.pick({"exception", "exception", "killed",
-                                                   "commit_denied", "result_lost",
-                                                   "out_of_memory"}) + "\"");
+      // What does not count towards max_task_failures may not hit every try: that never ends.
+      const bool counts = draw_.percent(65);
+      add_which_try(keys, counts);
+      keys.push_back("\"fails\": \"" +
+                     (counts ? draw_.pick({"exception", "exception", "result_lost", "out_of_memory"})
+                             : draw_.pick({"killed", "commit_denied"})) +
+                     "\"");
       if (draw_.percent(70)) {
         keys.push_back("\"after\": " + ms(draw_.below(6)));
       }
-    } else if (draw_.percent(50)) {
+      return object_of(keys);
+    }
+    add_which_try(keys, true);
+    if (draw_.percent(50)) {
       keys.push_back("\"slow\": " + draw_.pick({"0.5", "2", "5"}));
     } else {
       keys.push_back("\"status_late\": " + ms(draw_.below(6)));
@@ -563,7 +576,7 @@ class Generator {
       return std::nullopt;
     }
     std::vector<std::string> keys{task_name(job, stage)};
-    add_which_try(keys);
+    add_which_try(keys, true);
     keys.push_back(fmt::format(R"("fetch_fails": {{"from": "{}", "partition": {}}})", from,
                                draw_.below(tasks)));
     keys.push_back("\"after\": " + ms(draw_.below(5)));

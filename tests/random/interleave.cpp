@@ -368,6 +368,7 @@ class Environment {
     if (rejected_ && !(core_ == before)) {
       wrong_.emplace_back("a rejection changed the core");
     }
+    rejected_ = false;
   }
 
   [[nodiscard]] std::vector<RunId> live_runs() const {

@@ -1,10 +1,12 @@
 // random_runs [--first SEED] [--runs N] [--failures FOLDER] [--must-reach]: a campaign of random
 // scenarios. A scenario of which something does not hold is written to FOLDER and named; exit 1.
 // With --must-reach a campaign that missed one of the places it should have been at fails as well.
+// random_runs --scenario FILE [--first SEED]: judges that scenario instead, as seed SEED would be.
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +26,7 @@ struct Options {
   std::uint64_t first = 1;
   std::uint64_t runs = 1000;
   std::string failures = ".";
+  std::string scenario;
   bool must_reach = false;
 };
 
@@ -45,6 +48,8 @@ Options read_options(int count, char** arguments) {
       options.runs = std::stoull(value);
     } else if (name == "--failures") {
       options.failures = value;
+    } else if (name == "--scenario") {
+      options.scenario = value;
     } else {
       throw std::invalid_argument("unknown option " + std::string(name));
     }
@@ -52,8 +57,8 @@ Options read_options(int count, char** arguments) {
   return options;
 }
 
-std::vector<std::string> judge_seed(std::uint64_t seed, testing::Reached& reached) {
-  const std::string text = testing::random_scenario(seed);
+std::vector<std::string> judge_text(const std::string& text, std::uint64_t seed,
+                                    testing::Reached& reached) {
   const auto scenario = traces::read_scenario(text, "random.json");
   if (!scenario) {
     return {"it does not load: " + model::to_string(scenario.error())};
@@ -82,7 +87,8 @@ int campaign(const Options& options) {
   testing::Reached reached;
   std::uint64_t failed = 0;
   for (std::uint64_t seed = options.first; seed < options.first + options.runs; ++seed) {
-    if (const auto wrong = judge_seed(seed, reached); !wrong.empty()) {
+    const std::string text = testing::random_scenario(seed);
+    if (const auto wrong = judge_text(text, seed, reached); !wrong.empty()) {
       ++failed;
       report_failure(seed, wrong, options.failures);
     }
@@ -96,11 +102,23 @@ int campaign(const Options& options) {
   return failed > 0 || (options.must_reach && !missed.empty()) ? 1 : 0;
 }
 
+int judge_file(const Options& options) {
+  std::ifstream file(options.scenario);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  testing::Reached reached;
+  const std::vector<std::string> wrong = judge_text(text, options.first, reached);
+  for (const std::string& line : wrong) {
+    fmt::print("{}\n", line);
+  }
+  return wrong.empty() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   try {
-    return campaign(read_options(count, arguments));
+    const Options options = read_options(count, arguments);
+    return options.scenario.empty() ? campaign(options) : judge_file(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "random_runs: {}\n", error.what());
     return 2;
