@@ -64,7 +64,8 @@ void stage_is_done(Step& s, StageId stage) {
   row.phase = StagePhase::done;
   row.failures = 0;
   no_longer_starved(m, stage);
-  if (is_sink(m, stage)) {
+  if (is_sink(m, stage) && !row.sink_done) {  // one that others read may be done a second time
+    row.sink_done = true;
     --m.jobs.edit(job).sinks_left;
   }
   set_available(s, stage, true);

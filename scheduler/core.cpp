@@ -212,7 +212,8 @@ bool Core::operator==(const Core& other) const {
          l.stages == r.stages && l.colds == r.colds && l.free_colds == r.free_colds &&
          l.gangs == r.gangs && l.runs == r.runs && l.timers == r.timers &&
          l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
-         l.starved == r.starved && l.wants_pass == r.wants_pass;
+         l.queued_gangs == r.queued_gangs && l.starved == r.starved &&
+         l.wants_pass == r.wants_pass;
 }
 
 }  // namespace rehearse::scheduler

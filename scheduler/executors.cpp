@@ -169,9 +169,13 @@ void judge_starvation_after_loss(Step& s) {
   }
   std::ranges::sort(suspects, {}, [&m](StageId leader) { return m.queue.position(leader); });
   for (const StageId leader : suspects) {
-    if (!m.stages[leader].starved && exceeds_capacity(m, leader)) {
-      starve(s, leader);
-    }
+    judge_starvation(s, leader);
+  }
+}
+
+void judge_starvation(Step& s, StageId leader) {
+  if (!s.m.stages[leader].starved && exceeds_capacity(s.m, leader)) {
+    starve(s, leader);
   }
 }
 

@@ -288,7 +288,11 @@ void rerun_committed_group(Step& s, GangId gang) {
   }
   ++row.reruns;
   ++m.counters.live_gangs;
+  const JobId job = row.job;
   group_wants(s, gang);
+  if (is_live(m, job)) {
+    judge_starvation(s, gang_leader(m, gang));
+  }
 }
 
 namespace {
@@ -377,7 +381,6 @@ void end_job(Step& s, JobId job, const JobEnding& ending) {
                                        ? model::CancelCause::job_failed
                                        : model::CancelCause::job_done;
   m.jobs.edit(job).phase = JobPhase::ended;
-  m.wants_pass = true;  // A8: also without a slot that comes back, a head may have left the queue
   tear_down(s, job, cancelled ? model::TaskReason::cancelled : model::TaskReason::job_ended, cause);
   s.write(model::JobEnd{job_name(m, job), ending.outcome, ending.code, ending.detail, ending.need,
                         ending.have});

@@ -138,6 +138,7 @@ void submit_attempt(Step& s, StageId stage) {
   row.phase = StagePhase::running;
   cold.tries.clear();
   cold.again.clear();
+  cold.covered.clear();
   cold.outputs.resize(static_cast<std::size_t>(row.tasks), none_u32);
   row.pending = row.tasks - row.done;
   row.listed_partitions = row.done > 0;
@@ -159,6 +160,7 @@ void submit_attempt(Step& s, StageId stage) {
     }
     std::ranges::reverse(cold.again);
     if (row.listed_partitions) {
+      cold.covered = ranges;
       line.partitions = std::move(ranges);
     }
   }
@@ -206,22 +208,46 @@ void want_input(Step& s, StageId parent) {
   }
 }
 
+namespace {
+
+bool lives(const Machine& m, JobId job) {
+  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
+}
+
+// What the stage lacks. A parent that was rerun too often ends the job.
+void want_inputs(Step& s, JobId job, std::uint32_t stage) {
+  Machine& m = s.m;
+  const std::shared_ptr<const model::StageGraph> graph = m.jobs[job].graph;
+  for (const std::uint32_t parent : graph->regular_parents.row(stage)) {
+    if (!lives(m, job)) {
+      return;
+    }
+    const StageId input = stage_of(m, job, parent);
+    if (!m.stages[input].available) {
+      want_input(s, input);
+    }
+  }
+}
+
+}  // namespace
+
 void want(Step& s, StageId stage) {
   Machine& m = s.m;
   RH_CHECK(m.stages[stage].phase != StagePhase::running, stage.value);
   RH_CHECK(!m.stages[stage].gang.valid(), stage.value);
   m.stages.edit(stage).phase = StagePhase::waiting;
   if (m.stages[stage].missing_inputs == 0) {
+    const JobId job = m.stages[stage].job;
     submit_attempt(s, stage);
+    if (lives(m, job) && m.stages[stage].phase == StagePhase::running) {
+      judge_starvation(s, stage);
+    }
     return;
   }
   const JobId job = m.stages[stage].job;
-  const std::uint32_t index = m.stages[stage].index;
-  for (const std::uint32_t parent : m.jobs[job].graph->regular_parents.row(index)) {
-    const StageId input = stage_of(m, job, parent);
-    if (!m.stages[input].available) {
-      want_input(s, input);
-    }
+  want_inputs(s, job, m.stages[stage].index);
+  if (lives(m, job)) {
+    judge_starvation(s, stage);
   }
 }
 
@@ -248,11 +274,8 @@ void group_wants(Step& s, GangId gang) {
   const std::vector<std::uint32_t> members = row.members;
   const JobId job = row.job;
   for (const std::uint32_t member : members) {
-    for (const std::uint32_t parent : m.jobs[job].graph->regular_parents.row(member)) {
-      const StageId input = stage_of(m, job, parent);
-      if (!m.stages[input].available) {
-        want_input(s, input);
-      }
+    if (lives(m, job)) {
+      want_inputs(s, job, member);
     }
   }
 }
@@ -360,8 +383,22 @@ void set_available(Step& s, StageId stage, bool available) {
       }
     }
   }
-  if (!available && wanted && m.jobs.has(job) && m.jobs[job].phase == JobPhase::live) {
+  if (!available && wanted && lives(m, job)) {
     want_input(s, stage);
+  }
+}
+
+void want_if_awaited(Step& s, StageId parent) {
+  const Machine& m = s.m;
+  const JobId job = m.stages[parent].job;
+  if (!m.stages[parent].used || !lives(m, job)) {
+    return;
+  }
+  const auto readers = m.jobs[job].graph->regular_children.row(m.stages[parent].index);
+  if (std::ranges::any_of(readers, [&m, job](std::uint32_t reader) {
+        return is_waiting(m, stage_of(m, job, reader));
+      })) {
+    want_input(s, parent);
   }
 }
 
@@ -372,16 +409,8 @@ void foreign_job_ended(Step& s, StageId stage) {
   }
   const std::vector<StageId> readers = m.colds[m.stages[stage].cold].foreign_readers;
   for (const StageId takeover : readers) {
-    const JobId job = m.stages[takeover].job;
-    if (!m.stages[takeover].used || m.jobs[job].phase != JobPhase::live) {
-      continue;  // rows of an ended job may be kept: nothing of it is wanted any more
-    }
-    const auto children = m.jobs[job].graph->regular_children.row(m.stages[takeover].index);
-    const bool wanted = std::ranges::any_of(children, [&m, job](std::uint32_t child) {
-      return is_waiting(m, stage_of(m, job, child));
-    });
-    if (m.stages[takeover].phase == StagePhase::dormant && wanted) {
-      want_input(s, takeover);
+    if (m.stages[takeover].phase == StagePhase::dormant) {
+      want_if_awaited(s, takeover);
     }
   }
 }
@@ -408,6 +437,7 @@ void release_stage_rows(Machine& m, JobId job) {
     cold.outputs.clear();
     cold.again.clear();
     cold.tries.clear();
+    cold.covered.clear();
     cold.committed.clear();
     cold.authorized.clear();
     cold.foreign_readers.clear();

@@ -116,6 +116,27 @@ model::Ranges clear_outputs_on(Step& s, StageId stage, ExecutorId executor) {
 
 }  // namespace
 
+namespace {
+
+// The live attempt does its own partitions again (SS-2.6); others are missing at its end (X9).
+void redo(Machine& m, StageId stage, const model::Ranges& lost) {
+  const auto covered = [&m, stage](std::int32_t p) {
+    const model::Ranges& ranges = m.colds[m.stages[stage].cold].covered;
+    return ranges.empty() || std::ranges::any_of(ranges, [p](const model::Range& range) {
+             return range.first <= p && p <= range.last;
+           });
+  };
+  for (const model::Range& range : lost) {
+    for (std::int32_t p = range.first; p <= range.last; ++p) {
+      if (covered(p)) {
+        retry_partition(m, stage, p);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 bool drop_gone_outputs(Step& s, StageId stage) {
   Machine& m = s.m;
   const std::int32_t tasks = has_readers(m, stage) ? m.stages[stage].tasks : 0;
@@ -144,11 +165,7 @@ void strike_off(Step& s, ExecutorId executor, bool redo_running) {
     }
     incomplete.push_back(stage);
     if (redo_running && row.phase == StagePhase::running && !row.gang.valid()) {
-      for (const model::Range& range : ranges) {
-        for (std::int32_t p = range.first; p <= range.last; ++p) {
-          retry_partition(m, stage, p);
-        }
-      }
+      redo(m, stage, ranges);
     }
   }
   for (const StageId stage : incomplete) {

@@ -58,6 +58,7 @@ struct StageRow {
   bool commits : 1 = false;        // output events are due
   bool delay_ahead : 1 = false;    // its start_delay counts as one more missing input
   bool delay_armed : 1 = false;    // and its timer runs
+  bool sink_done : 1 = false;      // a sink that had all its partitions once (C9)
   bool listed_partitions : 1 = false;  // the live attempt does not cover all partitions
 
   bool operator==(const StageRow&) const = default;
@@ -66,7 +67,7 @@ struct StageRow {
                     bits(old_running), bits(next_partition), bits(missing_inputs), gang.value,
                     bits(attempt), bits(profile), bits(failures), bits(phase),
                     bits(available | registered << 1 | starved << 2 | listed_partitions << 3 |
-                         shared << 4 | delay_ahead << 5 | delay_armed << 6)});
+                         shared << 4 | delay_ahead << 5 | delay_armed << 6 | sink_done << 7)});
   }
 };
 
@@ -81,6 +82,7 @@ struct StageCold {
   std::vector<std::uint32_t> outputs;   // executor by partition, none_u32 = no counted success
   std::vector<std::int32_t> again;      // pending partitions below next_partition, descending
   std::vector<Tries> tries;             // by partition ascending
+  model::Ranges covered;                // partitions of the live attempt; empty: all
   std::vector<std::int32_t> committed;  // ascending: output_committed was written
   std::vector<std::int32_t> authorized; // ascending: at-group-commit, not yet committed
   std::vector<StageId> foreign_readers; // takeovers in other jobs that stand for this stage

@@ -1,13 +1,45 @@
 // Submission of a job: judged whole before anything of it exists (F9, F12, F13, A5), then given rows,
 // groups (F2) and its first lines (C12).
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 
 #include "scheduler/machine.hpp"
 
 namespace rehearse::scheduler {
 
 namespace {
+
+// The members in topological order, smallest first (C4): over the edges between them, whatever else
+// the job has. In a cycle, for which the job is rejected, the order does not matter.
+std::vector<std::uint32_t> in_order(const model::StageGraph& graph, std::uint32_t group) {
+  const auto members = graph.group_members.row(group);
+  std::vector<std::uint32_t> order;
+  if (members.size() == 1 || graph.topological.empty()) {
+    order.assign(members.begin(), members.end());
+    return order;
+  }
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
+  std::vector<std::size_t> parents_left(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    parents_left[i] = graph.pipelined_parents.row(members[i]).size();
+    if (parents_left[i] == 0) {
+      ready.push(members[i]);
+    }
+  }
+  while (!ready.empty()) {
+    order.push_back(ready.top());
+    ready.pop();
+    for (const std::uint32_t child : graph.pipelined_children.row(order.back())) {
+      const auto at = std::ranges::lower_bound(members, child) - members.begin();
+      if (--parents_left[static_cast<std::size_t>(at)] == 0) {
+        ready.push(child);
+      }
+    }
+  }
+  return order;
+}
 
 // One unit's demand as a GangRow that is not in any table yet; also used for singletons by A5.
 GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::StageGraph& graph,
@@ -28,14 +60,7 @@ GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::Sta
       row.amounts[r] += amounts[r] * tasks;
     }
   }
-  for (const std::uint32_t stage : graph.topological) {
-    if (graph.group_of[stage] == group) {
-      row.members.push_back(stage);
-    }
-  }
-  if (graph.topological.empty()) {  // a cycle: the job is rejected, order does not matter
-    row.members.assign(members.begin(), members.end());
-  }
+  row.members = in_order(graph, group);
   return row;
 }
 

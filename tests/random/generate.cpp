@@ -373,9 +373,10 @@ class Generator {
       job.edges.push_back(R"({"from": "s0", "to": ["s1", "s2"], "kind": "pipelined"})");
       job.stages[0].grouped = job.stages[1].grouped = job.stages[2].grouped = true;
     }
-    if (focus_.everything_grouped && job.edges.empty()) {
+    const bool grouped = std::ranges::any_of(job.stages, &Stage::grouped);
+    if (focus_.everything_grouped && !grouped) {
       make_stage(job, count);
-      add_edge(job, 0, count, true);
+      add_edge(job, count - 1, count, true);
     }
   }
 

@@ -77,7 +77,8 @@ class Environment {
         key_(model::draw_key({seed, model::DrawPurpose::audit, 1, 0})),
         core_(options(), *policies::make(scenario.scheduler)),
         client_(scenario),
-        latest_of_(scenario.jobs.size()) {}
+        latest_of_(scenario.jobs.size()),
+        failed_(scenario.jobs.size()) {}
 
   std::vector<std::string> run() {
     begin();
@@ -233,6 +234,8 @@ class Environment {
 
   void take_note(const model::EventBody& body) {
     if (const auto* end = std::get_if<model::JobEnd>(&body)) {
+      failed_[jobs_[job_named_.at(end->job.value).index()].scenario_job] =
+          end->outcome == model::JobOutcome::failed;
       job_over(end->job);
     } else if (const auto* rejected = std::get_if<model::JobRejected>(&body)) {
       rejected_ = true;
@@ -336,6 +339,10 @@ class Environment {
     }
     const auto index = static_cast<std::uint32_t>(submitted_ % scenario_.jobs.size());
     const auto round = static_cast<std::int32_t>(submitted_ / scenario_.jobs.size());
+    if (round > 0 && !failed_[index]) {
+      submitted_ += percent(50) ? 1 : 0;  // it may fail yet
+      return;
+    }
     ++submitted_;
     const sim::Submission submission{now_, model::JobIndex{index}, 0, round};
     const model::NameId name = names_.intern(client_.name_of(submission));
@@ -656,6 +663,7 @@ class Environment {
   std::vector<Job> jobs_;
   std::vector<JobId> free_jobs_;
   std::vector<JobId> latest_of_;
+  std::vector<bool> failed_;
   std::map<std::uint32_t, JobId> job_named_;
   std::vector<TimerId> timers_;
   std::size_t submitted_ = 0;
@@ -665,16 +673,21 @@ class Environment {
 }  // namespace
 
 std::vector<std::string> judge_interleaving(const Scenario& scenario, std::uint64_t seed,
-                                            Reached& reached) {
+                                            Reached& reached, model::Observer* watcher) {
   try {
     properties::MonitorSet monitors;
-    Tally tally(scenario, reached);
-    Environment environment(scenario, seed, {&monitors, &tally});
+    Reached of_run;
+    Tally tally(scenario, of_run);
+    std::vector<model::Observer*> observers{&monitors, &tally};
+    if (watcher != nullptr) {
+      observers.push_back(watcher);
+    }
+    Environment environment(scenario, seed, std::move(observers));
     std::vector<std::string> wrong = environment.run();
     monitors.finish();
-    for (const model::Violation& violation : monitors.violations()) {
-      wrong.push_back(
-          fmt::format("{} at step {}: {}", violation.property, violation.t, violation.detail));
+    reached.add(of_run);
+    for (const std::string& line : certain_violations(monitors.violations(), scenario, of_run)) {
+      wrong.push_back(line);
     }
     return wrong;
   } catch (const std::exception& fault) {

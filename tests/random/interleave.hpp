@@ -19,7 +19,9 @@ namespace rehearse::testing {
 //   - a copy of the core made anywhere is equal to it, and fed the same inputs it gives the same
 //     actions and stays equal; digest() agrees with full_digest();
 //   - a rejected submission leaves the core equal to a copy made before it (F9).
+// `watcher`, if any, sees the journal; its instants are steps.
 [[nodiscard]] std::vector<std::string> judge_interleaving(const model::Scenario& scenario,
-                                                          std::uint64_t seed, Reached& reached);
+                                                          std::uint64_t seed, Reached& reached,
+                                                          model::Observer* watcher = nullptr);
 
 }  // namespace rehearse::testing

@@ -1,8 +1,6 @@
 // Runs a scenario in several ways that must agree.
 #include "tests/random/judge.hpp"
 
-#include <fmt/format.h>
-
 #include <exception>
 #include <span>
 
@@ -19,18 +17,18 @@ namespace {
 
 using model::Scenario;
 
-std::uint64_t hash_of_run(const Scenario& scenario, std::span<model::Observer* const> observers,
-                          bool audit) {
+sim::RunResult run(const Scenario& scenario, std::span<model::Observer* const> observers,
+                   bool audit) {
   const auto policies = policies::make(scenario.scheduler);
   RH_CHECK(policies.has_value());
   sim::RunOptions options;
   options.promises = properties::promised(scenario.scheduler, scenario.timing);
   options.audit_digest = audit;
-  return sim::run(scenario, *policies, observers, options).journal_hash;
+  return sim::run(scenario, *policies, observers, options);
 }
 
 std::uint64_t plain_hash(const Scenario& scenario) {
-  return hash_of_run(scenario, {}, false);
+  return run(scenario, {}, false).journal_hash;
 }
 
 // Idioms whose rejection depends on the dialect, and only there, leave F3 nothing to say.
@@ -96,19 +94,22 @@ void judge_again(const Scenario& scenario, std::uint64_t hash, std::vector<std::
 
 }  // namespace
 
-std::vector<std::string> judge_run(const Scenario& scenario, Reached& reached) {
+std::vector<std::string> judge_run(const Scenario& scenario, Reached& reached,
+                                   model::Observer* watcher) {
   std::vector<std::string> wrong;
   try {
     properties::MonitorSet monitors;
-    Tally tally(scenario, reached);
-    const std::vector<model::Observer*> observers{&monitors, &tally};
-    const std::uint64_t hash = hash_of_run(scenario, observers, true);
-    monitors.finish();
-    for (const model::Violation& violation : monitors.violations()) {
-      wrong.push_back(
-          fmt::format("{} at {} ns: {}", violation.property, violation.t, violation.detail));
+    Reached of_run;
+    Tally tally(scenario, of_run);
+    std::vector<model::Observer*> observers{&monitors, &tally};
+    if (watcher != nullptr) {
+      observers.push_back(watcher);
     }
-    judge_again(scenario, hash, wrong);
+    const sim::RunResult result = run(scenario, observers, true);
+    monitors.finish();
+    reached.add(of_run);
+    wrong = certain_violations(monitors.violations(), scenario, of_run);
+    judge_again(scenario, result.journal_hash, wrong);
     judge_all_regular(scenario, wrong);
   } catch (const std::exception& fault) {
     wrong.push_back(std::string("internal fault: ") + fault.what());

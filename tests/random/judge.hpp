@@ -15,7 +15,8 @@ namespace rehearse::testing {
 //   - it ends, without an internal fault, and every promised property holds;
 //   - again, and read back from what write_scenario makes of it, it gives the same journal hash;
 //   - F3: without marks, with `edges: all-regular` and under `sequential` the journal is the same.
-[[nodiscard]] std::vector<std::string> judge_run(const model::Scenario& scenario,
-                                                 Reached& reached);
+// `watcher`, if any, sees the first run's journal.
+[[nodiscard]] std::vector<std::string> judge_run(const model::Scenario& scenario, Reached& reached,
+                                                 model::Observer* watcher = nullptr);
 
 }  // namespace rehearse::testing

@@ -1,7 +1,8 @@
 // random_runs [--first SEED] [--runs N] [--failures FOLDER] [--must-reach]: a campaign of random
 // scenarios. A scenario of which something does not hold is written to FOLDER and named; exit 1.
 // With --must-reach a campaign that missed one of the places it should have been at fails as well.
-// random_runs --scenario FILE [--first SEED]: judges that scenario instead, as seed SEED would be.
+// random_runs --scenario FILE [--first SEED] [--journals]: judges that scenario instead, as seed SEED
+// would be, and prints the journals of the run and of the interleaving.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "model/config_support.hpp"
+#include "model/support/journal_line.hpp"
 #include "tests/random/generate.hpp"
 #include "tests/random/interleave.hpp"
 #include "tests/random/judge.hpp"
@@ -28,6 +30,18 @@ struct Options {
   std::string failures = ".";
   std::string scenario;
   bool must_reach = false;
+  bool journals = false;
+};
+
+class Printer final : public model::Observer {
+ public:
+  void begin(const model::NameTable& names) override { names_ = &names; }
+  void on(const model::Event& event) override {
+    fmt::print("{}\n", model::journal_line(event, *names_));
+  }
+
+ private:
+  const model::NameTable* names_ = nullptr;
 };
 
 Options read_options(int count, char** arguments) {
@@ -36,6 +50,10 @@ Options read_options(int count, char** arguments) {
     const std::string_view name = arguments[i];
     if (name == "--must-reach") {
       options.must_reach = true;
+      continue;
+    }
+    if (name == "--journals") {
+      options.journals = true;
       continue;
     }
     if (i + 1 == count) {
@@ -58,7 +76,8 @@ Options read_options(int count, char** arguments) {
 }
 
 std::vector<std::string> judge_text(const std::string& text, std::uint64_t seed,
-                                    testing::Reached& reached) {
+                                    testing::Reached& reached,
+                                    model::Observer* watcher = nullptr) {
   const auto scenario = traces::read_scenario(text, "random.json");
   if (!scenario) {
     return {"it does not load: " + model::to_string(scenario.error())};
@@ -66,8 +85,9 @@ std::vector<std::string> judge_text(const std::string& text, std::uint64_t seed,
   if (const auto error = model::unsupported(*scenario)) {
     return {"this build does not execute it: " + model::to_string(*error)};
   }
-  std::vector<std::string> wrong = testing::judge_run(*scenario, reached);
-  for (const std::string& line : testing::judge_interleaving(*scenario, seed, reached)) {
+  std::vector<std::string> wrong = testing::judge_run(*scenario, reached, watcher);
+  for (const std::string& line :
+       testing::judge_interleaving(*scenario, seed, reached, watcher)) {
     wrong.push_back("interleaved: " + line);
   }
   return wrong;
@@ -106,7 +126,9 @@ int judge_file(const Options& options) {
   std::ifstream file(options.scenario);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   testing::Reached reached;
-  const std::vector<std::string> wrong = judge_text(text, options.first, reached);
+  Printer printer;
+  const std::vector<std::string> wrong =
+      judge_text(text, options.first, reached, options.journals ? &printer : nullptr);
   for (const std::string& line : wrong) {
     fmt::print("{}\n", line);
   }

@@ -1,6 +1,8 @@
 // Which places there are, and what of a journal counts as having been there.
 #include "tests/random/tally.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "model/support/check.hpp"
@@ -75,6 +77,23 @@ std::vector<std::string> Reached::missed() const {
     }
   }
   return list;
+}
+
+std::vector<std::string> certain_violations(const std::vector<model::Violation>& violations,
+                                            const model::Scenario& scenario,
+                                            const Reached& of_run) {
+  const bool hidden = scenario.cluster.profiles.size() > 1 &&
+                      of_run.counts().find("takeover run")->second > 0;
+  std::vector<std::string> lines;
+  for (const model::Violation& violation : violations) {
+    const bool of_slots = violation.property == "LEDGER" || violation.property == "QUIESCENT" ||
+                          violation.property == "CLAIMS_MATCH";
+    if (!hidden || !of_slots) {
+      lines.push_back(
+          fmt::format("{} at {} ns: {}", violation.property, violation.t, violation.detail));
+    }
+  }
+  return lines;
 }
 
 Tally::Tally(const model::Scenario& scenario, Reached& reached)

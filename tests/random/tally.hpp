@@ -11,6 +11,7 @@
 
 #include "model/scenario.hpp"
 #include "model/support/events.hpp"
+#include "model/violation.hpp"
 
 namespace rehearse::testing {
 
@@ -29,6 +30,13 @@ class Reached {
  private:
   std::map<std::string, std::int64_t, std::less<>> counts_;
 };
+
+// The lines of a violation that a journal of this run is enough to find. A stage that stands for
+// another job's is described by that job's line only; if it runs before that, and its executors
+// serve several profiles, nobody can tell which slots it takes.
+[[nodiscard]] std::vector<std::string> certain_violations(
+    const std::vector<model::Violation>& violations, const model::Scenario& scenario,
+    const Reached& of_run);
 
 // Counts one run.
 class Tally final : public model::Observer {

@@ -77,8 +77,8 @@ std::optional<std::string> text_of(const std::filesystem::path& file) {
 model::Result<model::Scenario> load(const std::filesystem::path& file) {
   const std::optional<std::string> text = text_of(file);
   if (!text) {
-    return std::unexpected(
-        model::Error{.what = "cannot be read", .file = file.string(), .kind = model::ErrorKind::io});
+    return std::unexpected(model::Error{
+        .what = "cannot be read", .file = file.string(), .kind = model::ErrorKind::io});
   }
   model::Result<model::Scenario> scenario = traces::read_scenario(*text, file.string());
   if (scenario) {

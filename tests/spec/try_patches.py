@@ -10,6 +10,7 @@ that program. Needs a Ninja build in REHEARSE_BUILD_DIR; nothing of the tree or 
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ class Build:
         self.folder = folder
         commands = json.loads((folder / "compile_commands.json").read_text())
         self.compile = {Path(entry["file"]).resolve(): entry for entry in commands}
+        self.launcher = ["ccache"] if shutil.which("ccache") else []
         self.link = self.read_link()
         self.work = folder / "spec_patches"
 
@@ -57,7 +59,8 @@ class Build:
         words[words.index("-o") + 1] = str(target)
         words[words.index("-c") + 1] = str(source)
         words = [word for word in words if not word.startswith(DROPPED)]
-        self.call(words + ["-O0", "-w", f"-I{ROOT}"], entry["directory"], patch)
+        words = [*self.launcher, *words, "-O0", "-w", f"-I{ROOT}"]
+        self.call(words, entry["directory"], patch)
         link = list(self.link)
         program = folder / "spec_runner"
         link[link.index("-o") + 1] = str(program)

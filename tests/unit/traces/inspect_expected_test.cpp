@@ -6,7 +6,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "model/stage_graph.hpp"
 #include "traces/inspect.hpp"
+#include "traces/marking.hpp"
 #include "traces/native.hpp"
 #include "traces/registry.hpp"
 
@@ -107,4 +109,57 @@ TEST_CASE("every log survives conversion: native, read again, the same trace") {
     }
   }
   std::filesystem::remove(path);
+}
+
+TEST_CASE("marks on every log make groups that can be scheduled, and as much work as expected") {
+  if (!std::filesystem::exists(logs)) {
+    MESSAGE("skipped: no ../shared");
+    return;
+  }
+  int with_a_fifth = 0;
+  const nlohmann::json all = expected();
+  for (const auto& [name, counts] : all.items()) {
+    CAPTURE(name);
+    const auto trace = traces::load_trace((logs / name).string());
+    REQUIRE(trace);
+    for (const auto too_wide :
+         {traces::TooWide::leave, traces::TooWide::reject, traces::TooWide::fit}) {
+      traces::ToScenarioOptions options;
+      options.by = traces::Unit::sql;
+      auto made = traces::to_scenario(*trace, options);
+      REQUIRE(made);
+      traces::MarkingOptions marks = *traces::parse_pipelined("all");
+      marks.too_wide = too_wide;
+      const auto report = traces::mark_edges(made->scenario, made->recorded, marks);
+      REQUIRE(report);
+      std::int64_t left = 0;
+      for (const auto& [reason, edges] : report->left) {
+        left += reason == "other-unit" || reason == "idiom" ? 0 : edges;
+      }
+      CHECK(report->candidates == report->marked + left);
+      for (const model::JobSpec& job : made->scenario.jobs) {
+        const auto graph = model::build_stage_graph(job, model::EdgesAxis::as_marked);
+        CHECK(graph.cycle.empty());
+        CHECK(graph.group_cycle.empty());
+        for (const model::EdgeSpec& edge : job.edges) {
+          for (const model::StageIndex reader : edge.to) {
+            const bool inside = edge.from.valid() &&
+                                graph.group_of[edge.from.index()] == graph.group_of[reader.index()];
+            CHECK(inside == (edge.kind == model::EdgeKind::pipelined));
+          }
+        }
+      }
+      const bool q72 = name.starts_with("spark35_nds_q72");
+      if (too_wide == traces::TooWide::fit) {
+        with_a_fifth += report->work_in_groups_us * 5 >= report->work_us && report->marked > 0;
+        CHECK((!q72 || report->work_in_groups_us * 100 >= report->work_us * 85));
+      }
+      if (q72 && too_wide == traces::TooWide::leave) {
+        CHECK(report->work_in_groups_us * 100 < report->work_us);
+        CHECK(report->widest_group_slots == 1419);
+        CHECK(report->widest_group_stages == 6);
+      }
+    }
+  }
+  CHECK(with_a_fifth >= 12);
 }
