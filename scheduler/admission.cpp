@@ -134,6 +134,7 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
   leave_queue(m, gang);
   row.phase = GangPhase::running;
   row.unfinished = row.tasks;
+  row.told = true;
   ++row.attempt;
   const std::vector<std::uint32_t> members = row.members;
   for (const std::uint32_t member : members) {
@@ -196,6 +197,7 @@ void refuse(Pass& pass, StageId leader) {
              m.names->intern("the group does not fit now"), need_list, have_list});
     return;
   }
+  row.told = true;
   pass.s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, leader),
                                   model::QueuedReason::slots, need_list, have_list});
 }

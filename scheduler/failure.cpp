@@ -287,6 +287,7 @@ void rerun_committed_group(Step& s, GangId gang) {
     return;
   }
   ++row.reruns;
+  row.told = false;
   ++m.counters.live_gangs;
   const JobId job = row.job;
   group_wants(s, gang);
@@ -309,7 +310,9 @@ void end_gang(Step& s, StageId leader, model::CancelCause cause) {
       ref.attempt.reset();
       m.wants_pass = true;  // A8: it keeps nobody back any more
     }
-    s.write(model::GroupCancelled{ref, cause});
+    if (row.told) {  // else its last line is the commit, and stays it
+      s.write(model::GroupCancelled{ref, cause});
+    }
     --m.counters.live_gangs;
   }
   if (row.phase == GangPhase::running) {

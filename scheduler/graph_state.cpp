@@ -269,6 +269,7 @@ void group_wants(Step& s, GangId gang) {
     m.wants_pass = true;
     return;
   }
+  row.told = true;
   s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, leader),
                              model::QueuedReason::inputs, std::nullopt, std::nullopt});
   const std::vector<std::uint32_t> members = row.members;
@@ -325,6 +326,7 @@ void input_changed(Step& s, StageId reader, std::int32_t by) {
     m.queue.clear_waiting(leader);
     std::erase(m.newly_ready, leader);
     m.wants_pass = true;  // A8: it keeps nobody back any more
+    row.told = true;
     s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, leader),
                                model::QueuedReason::inputs, std::nullopt, std::nullopt});
   }

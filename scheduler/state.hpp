@@ -134,12 +134,13 @@ struct GangRow {
   bool announced = false;                 // group_queued (slots) was written for this wait
   bool starved = false;
   bool committed_once = false;
+  bool told = true;                       // X10: the journal says that it lives, or lives again
 
   bool operator==(const GangRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
     std::uint64_t hash = hash_of({id, job.value, group, bits(unfinished), bits(missing_inputs),
                                   bits(attempt), bits(phase), bits(reruns),
-                                  bits(announced | starved << 1 | committed_once << 2)});
+                                  bits(announced | starved << 1 | committed_once << 2 | told << 3)});
     return hash;
   }
 };

@@ -49,7 +49,7 @@ class Converter {
       for (model::TraceJob& job : jobs) {
         job.spec.after.clear();
       }
-    } else if (merged_) {
+    } else if (relink_) {
       model::link_arrivals(jobs);
     }
     for (model::TraceJob& job : jobs) {
@@ -94,10 +94,10 @@ class Converter {
         unit_of_[job.spec.name] = units_.size();
         if (!key.empty()) {
           known.emplace(key, units_.size());
+          relink_ = true;  // `after` names jobs of the trace, and this one has a name of its own
         }
         start_unit(job, key.empty() ? text(job.spec.name) : unique_name(key, taken));
       } else {
-        merged_ = true;
         unit_of_[job.spec.name] = found->second;
         extend(units_[found->second].job, job);
       }
@@ -300,7 +300,7 @@ class Converter {
   std::map<std::pair<NameId, NameId>, std::pair<std::size_t, std::size_t>> place_;
   std::vector<NameId> unit_names_;
   std::vector<std::vector<NameId>> stage_names_;
-  bool merged_ = false;
+  bool relink_ = false;
 };
 
 }  // namespace

@@ -33,11 +33,14 @@ Client::Client(const model::Scenario& scenario)
     plan.unfinished = job.repeat_count;
     plan_takeovers(i);
     for (const model::EdgeSpec& edge : job.edges) {
-      if (edge.reuse_job.valid() && edge.reuse_job.index() < job_by_name_.size()) {
+      if (edge.reuse_job.valid()) {
+        RH_CHECK(edge.reuse_job.index() < job_by_name_.size(), edge.reuse_job.value);
         plan.reused = job_by_name_[edge.reuse_job.index()];
       }
     }
     for (const model::AfterSpec& after : job.after) {
+      RH_CHECK(after.job.index() < job_by_name_.size() && job_by_name_[after.job.index()].valid(),
+               after.job.value);
       plans_[job_by_name_[after.job.index()].index()].awaited_by.push_back(JobIndex{i});
       ++plan.awaited;
     }

@@ -1,7 +1,7 @@
 """Runs the scenarios of the specification, or compares their journal hashes with hashes.txt.
 
     run_scenarios.py            every scenario passes, twice with the same hash, every fault fires
-    run_scenarios.py --hashes   the hashes are those of hashes.txt, also under another time zone, the
+    run_scenarios.py --hashes   hashes are those of hashes.txt, also under another time zone, the
                                 locales that are installed, and one that writes numbers oddly
 
 hashes.txt is the same for every build: passing in each preset shows that they agree.

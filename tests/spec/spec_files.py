@@ -1,7 +1,7 @@
 """What the tests of the specification share: where things are, and the list of patches.
 
-The scenarios are scenarios/<CLAUSE>-<what>.json, the patches are in patches.txt, whose head says how
-they are written. A patch is found in its file token by token, so that blanks, line breaks and
+The scenarios are scenarios/<CLAUSE>-<what>.json, the patches are in patches.txt, whose head says
+how they are written. A patch is found in its file token by token, so that blanks, line breaks and
 comments do not matter.
 """
 
@@ -115,7 +115,7 @@ def runner():
 
 
 def run(program, files, options=(), env=None, seconds_max=600):
-    """Exit status and output of spec_runner on the files; status None: stopped after seconds_max."""
+    """Exit status and output of spec_runner; the status is None if it was stopped."""
     command = [str(program), *options, *(str(file) for file in files)]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
