@@ -136,8 +136,10 @@ std::unexpected<Error> unexpected_argument(const VerbInfo& verb, std::string arg
       return refuse(fmt::format("{} is not built yet", option.name),
                     fmt::format("see rehearse {} --help", verb.name));
     }
+    const bool takes_several = (verb.groups & group::comparing) != 0 && argument == "--dialect";
     return refuse(fmt::format("{} is no option of rehearse {}", argument, verb.name),
-                  fmt::format("see rehearse {} --help", verb.name));
+                  takes_several ? "configurations are given by --with"
+                                : fmt::format("see rehearse {} --help", verb.name));
   }
   return refuse(fmt::format("unknown option {}", argument),
                 did_you_mean(argument, known, fmt::format("see rehearse {} --help", verb.name)));

@@ -13,11 +13,11 @@ constexpr Groups simulation =
 
 constexpr auto verb_rows = std::to_array<VerbInfo>({
     {"run", "SCENARIO...", "run scenarios: expectations and properties",
-     "rehearse run examples/gang.json", simulation | group::running, 1, unlimited_operands},
+     "rehearse run examples/gang.json", simulation | group::configuring | group::running, 1, unlimited_operands},
     {"replay", "TRACE...",
      "replay job traces under one configuration and compare with what they recorded",
-     "rehearse replay examples/sample.rtrace --dialect sequential", simulation, 1,
-     unlimited_operands},
+     "rehearse replay examples/sample.rtrace --dialect sequential",
+     simulation | group::configuring, 1, unlimited_operands},
     {"compare", "INPUT...",
      "the same work under several configurations: what changes for each request",
      "rehearse compare examples/sample.rtrace --pipelined all --with sequential --with psd",
@@ -62,7 +62,7 @@ constexpr auto option_rows = std::to_array<OptionInfo>({
     {"--dialect", "", "CONFIGURATION",
      "psd, sequential, or dialect[axis=value,...,cluster=20x4,name=label]; default: the "
      "scenario's, else psd",
-     "sequential psd", group::simulating},
+     "sequential psd", group::configuring},
     {"--set", "", "AXIS=VALUE", "one axis of the scheduler, on top of the dialect", {},
      group::simulating, true},
     {"--policy", "", "KIND=NAME", "short for --set; kinds are queue, overtake, placement, start",

@@ -26,6 +26,7 @@ inline constexpr Groups checking = 1U << 9U;
 inline constexpr Groups fuzzing = 1U << 10U;
 inline constexpr Groups explaining = 1U << 11U;
 inline constexpr Groups sweeping = 1U << 12U;
+inline constexpr Groups configuring = 1U << 13U;  // one configuration; compare has several
 }  // namespace group
 
 struct OptionInfo {

@@ -204,10 +204,6 @@ void read_reading(Reader& reader, const CommandLine& line, Settings& settings) {
 }
 
 void read_simulating(Reader& reader, const CommandLine& line, Settings& settings) {
-  if (line.verb->name == "compare" && line.has("--dialect")) {
-    reader.fail("--dialect", {.what = "compare takes its configurations by --with",
-                              .remedy = "write --with where --dialect stands"});
-  }
   reader.take("--dialect", settings.dialect, model::parse_configuration);
   reader.take_all("--set", settings.overrides, model::parse_override);
   reader.take_all("--policy", settings.overrides, parse_policy);

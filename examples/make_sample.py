@@ -58,17 +58,13 @@ def read_journal(path):
     return executors, jobs
 
 
-def milli(amounts):
-    return {name: amount for name, amount in amounts.items()}
-
-
 def records(scenario, executors, jobs):
     yield {"r": "trace", "format": "rehearse-trace", "version": 1, "minor": 0, "time_unit": "ns",
            "name": scenario["name"], "origin": {"kind": "rehearse", "version": "1"}, "flags": []}
     yield {"r": "profile", "id": 0, "name": "default", "task": {"cpus": 1000}}
     for name, seen in executors.items():
         yield {"r": "executor", "id": name, "node": seen["node"], "from": seen["from"],
-               "to": seen["to"], "resources": milli(seen["resources"])}
+               "to": seen["to"], "resources": seen["resources"]}
     stages = tasks = 0
     for spec in sorted(scenario["jobs"], key=lambda job: jobs[job["name"]]["start"]):
         name, seen = spec["name"], jobs[spec["name"]]
@@ -106,7 +102,7 @@ def main(arguments):
                        check=True, stdout=subprocess.DEVNULL)
         executors, jobs = read_journal(journal)
     lines = list(records(scenario, executors, jobs))
-    lines[-1]["records"] = len(lines)
+    lines[-1]["records"] = len(lines) - 1  # without itself
     raw = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
     subprocess.run([program, "trace", "convert", "-", "-o", output, "--quiet"], check=True,
                    input=raw.encode(), stdout=subprocess.DEVNULL)

@@ -24,7 +24,10 @@ class Deferred final : public Monitor {
     if (seen.group == nullptr || !seen.group->gang_of_several()) {
       return;
     }
-    if (const auto* completed = event.as<model::StageCompleted>()) {
+    if (event.as<model::OutputsRegistered>() != nullptr) {
+      registered_.push_back({{seen.job_index, seen.stage->group},
+                             track().name(*seen.job, *seen.group)});
+    } else if (const auto* completed = event.as<model::StageCompleted>()) {
       if (completed->status == model::StageStatus::success) {
         extend(completed->stage, seen);
       }
@@ -43,14 +46,10 @@ class Deferred final : public Monitor {
       found(fmt::format("{} completed members without group_committed behind them (C4)", name_));
       open_ = {};
     }
-    for (const GroupRef ref : track().touched_groups()) {
-      const Group& group = track().group(ref);
-      if (group.registered_in == track().instant() &&
-          (group.state != GroupState::committed || group.closed_in != track().instant())) {
-        found(fmt::format("{} registered outputs outside its commit (C2)",
-                          track().name(track().job(ref.job), group)));
-      }
+    for (const Registered& group : registered_) {
+      found(fmt::format("{} registered outputs outside its commit (C2)", group.name));
     }
+    registered_.clear();
   }
 
  private:
@@ -96,9 +95,17 @@ class Deferred final : public Monitor {
       found(fmt::format("{} committed without the block of its {} members before it (C4)",
                         track().name(event.group), seen.group->members.size()));
     }
+    std::erase_if(registered_, [&seen](const Registered& group) {
+      return group.ref.job == seen.job_index && group.ref.group == seen.stage->group;
+    });
     open_ = {};
   }
 
+  struct Registered {
+    GroupRef ref;
+    std::string name;
+  };
+  std::vector<Registered> registered_;  // in this instant, their commit has not come yet
   GroupRef open_;  // the group whose block is being read
   std::string name_;
   std::uint64_t begun_at_ = 0;  // sequence of its first stage_completed

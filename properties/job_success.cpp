@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "properties/monitors.hpp"
 #include "properties/track.hpp"
@@ -17,7 +19,7 @@ class JobSuccess final : public Monitor {
   using Monitor::Monitor;
 
   [[nodiscard]] std::uint64_t wants() const override {
-    return kinds<model::JobEnd, model::TaskEnd>();
+    return kinds<model::JobEnd, model::StageCompleted, model::TaskEnd>();
   }
 
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
@@ -29,6 +31,13 @@ class JobSuccess final : public Monitor {
   }
 
   void event(const model::Event& event, const Seen& seen) override {
+    if (event.as<model::StageCompleted>() != nullptr) {
+      const Stage& stage = *seen.stage;
+      if (stage.sink && stage.done == stage.tasks) {
+        complete_.insert({seen.job_index, stage.name.value});
+      }
+      return;
+    }
     const auto* end = event.as<model::JobEnd>();
     if (end == nullptr || end->outcome != model::JobOutcome::succeeded ||
         seen.job->body == nullptr) {
@@ -39,7 +48,8 @@ class JobSuccess final : public Monitor {
       if (!stage.sink) {
         continue;
       }
-      if (stage.done < stage.tasks) {
+      const bool complete_once = complete_.erase({seen.job_index, stage.name.value}) > 0;
+      if (stage.done < stage.tasks && !complete_once) {
         found(fmt::format("{} succeeded with {} of {} partitions of {} (C9)",
                           track().name(*seen.job), stage.done, stage.tasks,
                           track().name(*seen.job, stage)));
@@ -59,6 +69,11 @@ class JobSuccess final : public Monitor {
       }
     }
   }
+
+ private:
+  // Sinks of live jobs that had all their partitions: a result that was accepted stays accepted,
+  // also when its outputs, which another job reads, are lost since.
+  std::set<std::pair<Index, std::uint32_t>> complete_;
 };
 
 }  // namespace

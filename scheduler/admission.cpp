@@ -328,6 +328,7 @@ void pass(Step& s) {
   }
   m.slots.show_bound_only(false);
   announce_rest(pass);
+  m.wants_pass = m.wants_pass || a_job_ended(pass);
 }
 
 }  // namespace rehearse::scheduler

@@ -180,7 +180,7 @@ def check_full_disk():
 def check_interrupt(folder):
     """An interrupted run writes what is complete, says so, and exits with 130."""
     path = Path(folder) / "long.json"
-    jobs = [{"name": "j", "repeat": {"count": 2_000_000, "every": "1ms"},
+    jobs = [{"name": "j", "repeat": {"count": 900_000, "every": "1ms"},
              "stages": [{"name": "s", "tasks": 20, "duration": "1ms"}]}]
     path.write_text(json.dumps({"rehearse": 1, "cluster": {"executors": 40, "cpus": 1},
                                 "jobs": jobs}), encoding="utf-8")
