@@ -72,8 +72,7 @@ class Scaler {
 
   void operator()(Duration& time) {
     __extension__ using Wide = __int128;
-    const Wide scaled =
-        (Wide{time} * numerator_ * 2 + denominator_) / (Wide{denominator_} * 2);
+    const Wide scaled = (Wide{time} * numerator_ * 2 + denominator_) / (Wide{denominator_} * 2);
     if (scaled > std::numeric_limits<std::int64_t>::max()) {
       overflow_ = true;
       return;
@@ -161,8 +160,9 @@ model::Result<std::int64_t> reduce(Scenario& scenario, std::vector<model::Record
   std::vector<model::TraceJob> left;
   for (std::size_t j = 0; j < scenario.jobs.size(); ++j) {
     if (reducer.kept()[j]) {
-      left.push_back({.spec = std::move(scenario.jobs[j]),
-                      .recorded = recorded.empty() ? model::RecordedJob{} : std::move(recorded[j])});
+      left.push_back(
+          {.spec = std::move(scenario.jobs[j]),
+           .recorded = recorded.empty() ? model::RecordedJob{} : std::move(recorded[j])});
     }
   }
   const auto dropped = static_cast<std::int64_t>(scenario.jobs.size() - left.size());

@@ -13,9 +13,9 @@
 namespace rehearse::cli {
 
 struct Reduction {
-  std::optional<std::string> select;       // a regular expression found in the name of a job
-  std::optional<std::int64_t> jobs_max;    // of those, the first by submission in file order
-  bool relink = false;                     // arrivals follow what is left (traces.md, Arrivals)
+  std::optional<std::string> select;     // a regular expression found in the name of a job
+  std::optional<std::int64_t> jobs_max;  // of those, the first by submission in file order
+  bool relink = false;                   // arrivals follow what is left (traces.md, Arrivals)
 };
 
 // Keeps the selected jobs and those whose outputs they read; without relink also those whose end

@@ -109,7 +109,8 @@ Result<void> set_by_spec(Scenario& scenario, std::string_view spec) {
   return {};
 }
 
-// The cluster of a file: a scenario, or a cluster alone, which then stands in a scenario of its own.
+// The cluster of a file: a scenario, or a cluster alone, which then stands in a scenario of its
+// own.
 Result<Scenario> read_cluster_file(const std::string& path) {
   const auto text = traces::read_input_file(path);
   if (!text) {
@@ -173,8 +174,7 @@ Result<void> set_by_file(Scenario& scenario, const std::string& path) {
     executor.rack = adopt(scenario, *other, source.rack);
     if (source.profile.valid()) {
       executor.profile = find_profile(
-          scenario,
-          adopt(scenario, *other, other->cluster.profiles[source.profile.index()].name));
+          scenario, adopt(scenario, *other, other->cluster.profiles[source.profile.index()].name));
     }
     executor.resources = adopt(scenario, *other, source.resources);
     scenario.cluster.executors.push_back(std::move(executor));
@@ -274,10 +274,10 @@ Result<model::JobSpec> adopt_job(Scenario& scenario, const Scenario& other,
         adopt(scenario, other, other.cluster.profiles[stage.profile.index()].name);
     stage.profile = find_profile(scenario, wanted);
     if (!stage.profile.valid()) {
-      return std::unexpected(Error{
-          .what = fmt::format("the trace needs profile \"{}\"", scenario.names.text(wanted)),
-          .field = "/cluster/profiles",
-          .remedy = "add it"});
+      return std::unexpected(
+          Error{.what = fmt::format("the trace needs profile \"{}\"", scenario.names.text(wanted)),
+                .field = "/cluster/profiles",
+                .remedy = "add it"});
     }
   }
   for (model::EdgeSpec& edge : result.edges) {

@@ -42,7 +42,8 @@ std::vector<std::string_view> words_after(std::string_view prefix) {
 
 bool is_family(std::string_view word) {
   const std::string prefix = fmt::format("{} ", word);
-  return std::ranges::any_of(verbs(), [&](const VerbInfo& v) { return v.name.starts_with(prefix); });
+  return std::ranges::any_of(verbs(),
+                             [&](const VerbInfo& v) { return v.name.starts_with(prefix); });
 }
 
 bool asks_for_help(std::string_view argument) { return argument == "--help" || argument == "-h"; }
@@ -82,8 +83,7 @@ model::Result<Opening> read_opening(std::span<const std::string> arguments) {
                     "write the verb first, then its options");
     }
     return refuse(fmt::format("\"{}\" is no verb", name),
-                  did_you_mean(arguments[words - 1], words_after(prefix),
-                               "see rehearse --help"));
+                  did_you_mean(arguments[words - 1], words_after(prefix), "see rehearse --help"));
   }
   if (!verb->built) {
     return refuse(fmt::format("{} is not built yet", verb->name),
@@ -121,8 +121,9 @@ struct Parser {
 std::unexpected<Error> unexpected_argument(const VerbInfo& verb, std::string argument) {
   argument = argument.substr(0, argument.find('='));
   if (!argument.starts_with("-") || argument == "-") {
-    return refuse(fmt::format("\"{}\" is one operand too many for rehearse {}", argument, verb.name),
-                  fmt::format("see rehearse {} --help", verb.name));
+    return refuse(
+        fmt::format("\"{}\" is one operand too many for rehearse {}", argument, verb.name),
+        fmt::format("see rehearse {} --help", verb.name));
   }
   std::vector<std::string_view> known{"--help"};
   for (const OptionInfo* option : options_of(verb)) {

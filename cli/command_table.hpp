@@ -13,12 +13,12 @@ namespace rehearse::cli {
 using Groups = std::uint32_t;
 
 namespace group {
-inline constexpr Groups every = 1U << 0U;       // output, json, quiet, color, help
-inline constexpr Groups reading = 1U << 1U;     // how strictly inputs are read
+inline constexpr Groups every = 1U << 0U;    // output, json, quiet, color, help
+inline constexpr Groups reading = 1U << 1U;  // how strictly inputs are read
 inline constexpr Groups parallel = 1U << 2U;
 inline constexpr Groups listing = 1U << 3U;
 inline constexpr Groups simulating = 1U << 4U;
-inline constexpr Groups marking = 1U << 5U;     // for traces: which shuffles, which delays
+inline constexpr Groups marking = 1U << 5U;  // for traces: which shuffles, which delays
 inline constexpr Groups units = 1U << 6U;
 inline constexpr Groups running = 1U << 7U;
 inline constexpr Groups comparing = 1U << 8U;
@@ -30,25 +30,25 @@ inline constexpr Groups configuring = 1U << 13U;  // one configuration; compare 
 }  // namespace group
 
 struct OptionInfo {
-  std::string_view name;            // "--output"
-  std::string_view short_name;      // "-o"; empty = none
-  std::string_view value;           // "FILE"; empty = a flag
-  std::string_view what;            // one line
-  std::string_view choices = {};    // words for completion, separated by blanks
+  std::string_view name;          // "--output"
+  std::string_view short_name;    // "-o"; empty = none
+  std::string_view value;         // "FILE"; empty = a flag
+  std::string_view what;          // one line
+  std::string_view choices = {};  // words for completion, separated by blanks
   Groups groups = group::every;
   bool repeatable = false;
-  bool built = true;                // false: of the contract, refused by name
+  bool built = true;  // false: of the contract, refused by name
 };
 
 struct VerbInfo {
-  std::string_view name;            // "trace inspect"
-  std::string_view operands;        // "TRACE..."; empty = none
-  std::string_view what;            // one line
-  std::string_view example = {};    // works when pasted at the root of the tree
+  std::string_view name;          // "trace inspect"
+  std::string_view operands;      // "TRACE..."; empty = none
+  std::string_view what;          // one line
+  std::string_view example = {};  // works when pasted at the root of the tree
   Groups groups = group::every;
   int operands_min = 0;
-  int operands_max = 0;             // unlimited_operands = no bound
-  std::string_view choices = {};    // words that an operand may be
+  int operands_max = 0;           // unlimited_operands = no bound
+  std::string_view choices = {};  // words that an operand may be
   bool built = true;
 };
 

@@ -36,9 +36,8 @@ std::string option_words(const VerbInfo& verb) {
   std::string text;
   for (const OptionInfo* option : options_of(verb)) {
     if (option->built) {
-      text += fmt::format("{}{} ", option->short_name.empty()
-                                       ? ""
-                                       : fmt::format("{} ", option->short_name),
+      text += fmt::format("{}{} ",
+                          option->short_name.empty() ? "" : fmt::format("{} ", option->short_name),
                           option->name);
     }
   }
@@ -170,9 +169,8 @@ std::string fish_script() {
     const std::string_view word = verb.name.substr(0, blank);
     const bool nested = blank != std::string_view::npos;
     if (nested) {
-      text += fmt::format(
-          "complete -c rehearse -n '__fish_seen_subcommand_from {}' -a {} -d {}\n", word,
-          verb.name.substr(blank + 1), fish_quoted(verb.what));
+      text += fmt::format("complete -c rehearse -n '__fish_seen_subcommand_from {}' -a {} -d {}\n",
+                          word, verb.name.substr(blank + 1), fish_quoted(verb.what));
     }
     if (first.find(fmt::format(" {} ", word)) == std::string::npos) {
       first += fmt::format(" {} ", word);
@@ -188,17 +186,14 @@ std::string fish_script() {
         continue;
       }
       const std::string_view seen = nested ? verb.name.substr(blank + 1) : word;
-      text += fmt::format("complete -c rehearse -n '__fish_seen_subcommand_from {}'{} -l {}{} -d {}\n",
-                          seen,
-                          option->short_name.empty()
-                              ? ""
-                              : fmt::format(" -s {}", option->short_name.substr(1)),
-                          option->name.substr(2),
-                          option->value.empty() ? ""
-                          : option->choices.empty()
-                              ? " -r"
-                              : fmt::format(" -x -a '{}'", option->choices),
-                          fish_quoted(option->what));
+      text += fmt::format(
+          "complete -c rehearse -n '__fish_seen_subcommand_from {}'{} -l {}{} -d {}\n", seen,
+          option->short_name.empty() ? "" : fmt::format(" -s {}", option->short_name.substr(1)),
+          option->name.substr(2),
+          option->value.empty()     ? ""
+          : option->choices.empty() ? " -r"
+                                    : fmt::format(" -x -a '{}'", option->choices),
+          fish_quoted(option->what));
     }
   }
   return text;
@@ -218,9 +213,10 @@ model::Result<std::string> completion_script(std::string_view shell) {
   }
   static constexpr auto known = std::to_array<std::string_view>({"bash", "zsh", "fish"});
   const std::string near = model::nearest_name(shell, known.data(), known.data() + known.size());
-  return std::unexpected(model::Error{
-      .what = fmt::format("no completion for \"{}\"", shell),
-      .remedy = near.empty() ? "shells are bash, zsh, fish" : fmt::format("did you mean {}?", near)});
+  return std::unexpected(model::Error{.what = fmt::format("no completion for \"{}\"", shell),
+                                      .remedy = near.empty()
+                                                    ? "shells are bash, zsh, fish"
+                                                    : fmt::format("did you mean {}?", near)});
 }
 
 }  // namespace rehearse::cli

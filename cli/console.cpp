@@ -173,25 +173,25 @@ Progress::Progress(const Options& options) {
   if (options.quiet || !is_terminal(STDERR_FILENO) || options.total == 0) {
     return;
   }
-  shown_ = std::jthread([this, what = std::string(options.what),
-                         total = options.total](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any wake;
-    std::unique_lock lock(mutex);
-    bool shown = false;
-    // A stop request ends the wait at once.
-    auto pause = std::chrono::milliseconds(1000);
-    while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
-      fmt::print(stderr, "\r{} of {} {} ", done_.load(std::memory_order_relaxed), total, what);
-      std::fflush(stderr);
-      shown = true;
-      pause = std::chrono::milliseconds(200);
-    }
-    if (shown) {
-      fmt::print(stderr, "\r\x1b[K");
-      std::fflush(stderr);
-    }
-  });
+  shown_ = std::jthread(
+      [this, what = std::string(options.what), total = options.total](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
+        bool shown = false;
+        // A stop request ends the wait at once.
+        auto pause = std::chrono::milliseconds(1000);
+        while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
+          fmt::print(stderr, "\r{} of {} {} ", done_.load(std::memory_order_relaxed), total, what);
+          std::fflush(stderr);
+          shown = true;
+          pause = std::chrono::milliseconds(200);
+        }
+        if (shown) {
+          fmt::print(stderr, "\r\x1b[K");
+          std::fflush(stderr);
+        }
+      });
 }
 
 Progress::~Progress() = default;

@@ -33,8 +33,8 @@ struct EmitOptions {
   std::string last_line;
   bool aside = false;
 };
-[[nodiscard]] model::Result<void> emit(const reports::Document& document,
-                                       const Settings& settings, const EmitOptions& options = {});
+[[nodiscard]] model::Result<void> emit(const reports::Document& document, const Settings& settings,
+                                       const EmitOptions& options = {});
 
 // One line on a terminal's stderr that says how much is done, from the second second on.
 class Progress {

@@ -232,11 +232,10 @@ Result<Experiment> make_experiment(const Workload& work, const Settings& setting
                                  : model::configuration_text(scenario.scheduler, scenario.names);
   if (choice.configuration != nullptr && choice.configuration->cluster) {
     const auto& spec = *choice.configuration->cluster;
-    if (auto set = set_cluster(scenario, {.spec = spec,
-                                          .drop_losses = work.kind == InputKind::trace});
+    if (auto set =
+            set_cluster(scenario, {.spec = spec, .drop_losses = work.kind == InputKind::trace});
         !set) {
-      return std::unexpected(
-          of_command_line(std::move(set.error()), choice.configuration->label));
+      return std::unexpected(of_command_line(std::move(set.error()), choice.configuration->label));
     }
   }
   scenario.timing = settings.timing.value_or(scenario.timing);
@@ -268,8 +267,8 @@ Result<Simulated> simulate(const Experiment& experiment, const SimulateOptions& 
     return run_with(listeners, experiment, options);
   } catch (const model::InternalFault& fault) {
     throw model::InternalFault(fmt::format("{}\n  rehearse {}, seed {}, reproduced by: {}",
-                                           fault.what(), REHEARSE_VERSION,
-                                           experiment.scenario.seed, experiment.command));
+                                           fault.what(), REHEARSE_VERSION, experiment.scenario.seed,
+                                           experiment.command));
   }
 }
 

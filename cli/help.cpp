@@ -76,9 +76,9 @@ std::string options_text(const VerbInfo& verb, bool built) {
   std::string text;
   for (const OptionInfo* option : options_of(verb)) {
     if (option->built == built) {
-      text += row(signature(*option), option->repeatable
-                                          ? fmt::format("{} (repeatable)", option->what)
-                                          : std::string(option->what));
+      text +=
+          row(signature(*option), option->repeatable ? fmt::format("{} (repeatable)", option->what)
+                                                     : std::string(option->what));
     }
   }
   return text;
@@ -132,10 +132,11 @@ std::string help_text_of_family(std::string_view family) {
 }
 
 std::string help_text(const VerbInfo& verb) {
-  std::string text = fmt::format("rehearse {}: {}.\n\nExample:\n  {}\n\nUsage: rehearse {}{}{} "
-                                 "[OPTIONS]\n\nOptions:\n",
-                                 verb.name, verb.what, verb.example, verb.name,
-                                 verb.operands.empty() ? "" : " ", verb.operands);
+  std::string text = fmt::format(
+      "rehearse {}: {}.\n\nExample:\n  {}\n\nUsage: rehearse {}{}{} "
+      "[OPTIONS]\n\nOptions:\n",
+      verb.name, verb.what, verb.example, verb.name, verb.operands.empty() ? "" : " ",
+      verb.operands);
   text += options_text(verb, true);
   text += row("-h, --help", "this text");
   if (!verb.choices.empty()) {

@@ -21,7 +21,8 @@ class InputPath {
   [[nodiscard]] model::Error named(model::Error error) const;
 
  private:
-  InputPath(std::string given, std::string path) : given_(std::move(given)), path_(std::move(path)) {}
+  InputPath(std::string given, std::string path)
+      : given_(std::move(given)), path_(std::move(path)) {}
 
   std::string given_;
   std::string path_;  // another than given_ when it is a file of ours

@@ -20,8 +20,8 @@ using model::Result;
 constexpr std::int64_t threads_max = 1024;
 
 std::unexpected<Error> refuse(std::string_view option, std::string what, std::string remedy) {
-  return std::unexpected(Error{
-      .what = std::move(what), .field = std::string(option), .remedy = std::move(remedy)});
+  return std::unexpected(
+      Error{.what = std::move(what), .field = std::string(option), .remedy = std::move(remedy)});
 }
 
 // Reads options one after another and keeps the first error.
@@ -59,8 +59,8 @@ class Reader {
   }
   void fail(std::string_view option, Error error) {
     if (!error_) {
-      error.field = error.field.empty() ? std::string(option)
-                                        : fmt::format("{}: {}", option, error.field);
+      error.field =
+          error.field.empty() ? std::string(option) : fmt::format("{}: {}", option, error.field);
       error_ = std::move(error);
     }
   }
@@ -135,8 +135,10 @@ Result<ColorWhen> parse_color(std::string_view text) {
 // "queue=fifo" is short for "admission.queue=fifo".
 Result<model::AxisOverride> parse_policy(std::string_view text) {
   static constexpr std::pair<std::string_view, std::string_view> kinds[] = {
-      {"queue", "admission.queue"}, {"overtake", "admission.overtake"},
-      {"placement", "placement"}, {"start", "start"}};
+      {"queue", "admission.queue"},
+      {"overtake", "admission.overtake"},
+      {"placement", "placement"},
+      {"start", "start"}};
   const std::size_t equals = text.find('=');
   const std::string_view kind = text.substr(0, std::min(equals, text.size()));
   for (const auto& [name, axis] : kinds) {
@@ -242,10 +244,9 @@ void read_comparing(Reader& reader, const CommandLine& line, Settings& settings)
   for (std::size_t i = 0; i < settings.with.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (settings.with[i].label == settings.with[j].label) {
-        reader.fail("--with",
-                    {.what = fmt::format("two configurations are named \"{}\"",
-                                         settings.with[i].label),
-                     .remedy = "name one of them: --with 'psd[name=b]'"});
+        reader.fail("--with", {.what = fmt::format("two configurations are named \"{}\"",
+                                                   settings.with[i].label),
+                               .remedy = "name one of them: --with 'psd[name=b]'"});
       }
     }
   }

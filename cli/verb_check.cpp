@@ -33,9 +33,12 @@ class Both final : public model::Observer {
 
 reports::Verdict verdict_of(properties::Verdict verdict) {
   switch (verdict) {
-    case properties::Verdict::held: return reports::Verdict::held;
-    case properties::Verdict::violated: return reports::Verdict::violated;
-    case properties::Verdict::not_judged: break;
+    case properties::Verdict::held:
+      return reports::Verdict::held;
+    case properties::Verdict::violated:
+      return reports::Verdict::violated;
+    case properties::Verdict::not_judged:
+      break;
   }
   return reports::Verdict::not_judged;
 }
@@ -44,9 +47,10 @@ reports::Verdict verdict_of(properties::Verdict verdict) {
 
 VerbResult check_journal(const CommandLine& line, const Settings& settings) {
   if (const auto format = line.value("--format"); format && *format != "journal") {
-    return std::unexpected(model::Error{.what = fmt::format("no format \"{}\" of journals", *format),
-                                        .field = "--format",
-                                        .remedy = "the only one is journal"});
+    return std::unexpected(
+        model::Error{.what = fmt::format("no format \"{}\" of journals", *format),
+                     .field = "--format",
+                     .remedy = "the only one is journal"});
   }
   const std::string& path = line.operands.front();
   const auto file = InputPath::open(path);
@@ -70,22 +74,22 @@ VerbResult check_journal(const CommandLine& line, const Settings& settings) {
   input.path = path;
   input.format = "journal";
   if (read->damage) {
-    input.warnings.push_back({read->damage->line > 0 ? std::optional(read->damage->line)
-                                                     : std::nullopt,
-                              read->damage->what});
+    input.warnings.push_back(
+        {read->damage->line > 0 ? std::optional(read->damage->line) : std::nullopt,
+         read->damage->what});
   }
   if (!read->complete) {
     input.warnings.push_back(
-        {std::nullopt, "it does not end in run_end: what should still have happened is not judged"});
+        {std::nullopt,
+         "it does not end in run_end: what should still have happened is not judged"});
   }
   document.envelope.inputs.push_back(std::move(input));
   for (const properties::PropertyVerdict& verdict : monitors.verdicts()) {
-    document.properties.push_back({std::string(verdict.property), verdict.promised,
-                                   verdict_of(verdict.verdict)});
+    document.properties.push_back(
+        {std::string(verdict.property), verdict.promised, verdict_of(verdict.verdict)});
   }
   const bool found = !document.violations.empty();
-  const auto shown =
-      emit(document, settings, {.last_line = found ? replay_line(line, path) : ""});
+  const auto shown = emit(document, settings, {.last_line = found ? replay_line(line, path) : ""});
   if (!shown) {
     return std::unexpected(shown.error());
   }

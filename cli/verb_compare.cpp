@@ -26,8 +26,7 @@ std::optional<std::string> marking_cluster(const Settings& settings) {
   return settings.cluster ? settings.cluster : settings.with.front().cluster;
 }
 
-Result<std::vector<Experiment>> make_experiments(const CommandLine& line,
-                                                 const Settings& settings,
+Result<std::vector<Experiment>> make_experiments(const CommandLine& line, const Settings& settings,
                                                  const std::vector<Workload>& works) {
   std::vector<Experiment> experiments;
   for (const Workload& work : works) {
@@ -52,10 +51,9 @@ Result<std::vector<Simulated>> run_all(const Settings& settings,
     Progress progress({.quiet = settings.quiet, .what = "runs", .total = count});
     for_each_index(count, settings.threads, [&](std::size_t i) {
       results[i] =
-          simulate(experiments[i],
-                   {.journal = journal_of(settings, {.index = i, .count = count}),
-                    .judge_expectations = false,
-                    .probe_one_in = probe_one_in});
+          simulate(experiments[i], {.journal = journal_of(settings, {.index = i, .count = count}),
+                                    .judge_expectations = false,
+                                    .probe_one_in = probe_one_in});
       progress.one_done();
     });
   }
@@ -138,9 +136,8 @@ std::vector<std::string> assumptions_of(const Settings& settings,
       add(text);
     }
   }
-  if (std::ranges::any_of(works, [](const Workload& work) {
-        return work.kind == InputKind::trace;
-      })) {
+  if (std::ranges::any_of(works,
+                          [](const Workload& work) { return work.kind == InputKind::trace; })) {
     add("Failures that a trace recorded are not repeated.");
   }
   if (settings.time_scale_ppm != scale_one_ppm || settings.load_scale_ppm != scale_one_ppm) {
@@ -179,8 +176,8 @@ VerbResult compare_configurations(const CommandLine& line, const Settings& setti
                                  .field = "--journal",
                                  .remedy = "give the name of a file: each gets its number"});
   }
-  auto loaded = load_inputs(line, settings,
-                            {.keep_trace = false, .cluster = marking_cluster(settings)});
+  auto loaded =
+      load_inputs(line, settings, {.keep_trace = false, .cluster = marking_cluster(settings)});
   if (!loaded) {
     return std::unexpected(std::move(loaded.error()));
   }

@@ -28,10 +28,10 @@ std::vector<ListItem> list_policies() {
   model::NameTable names;
   for (const policies::PolicyInfo& policy : policies::policies()) {
     const std::string chosen = model::get_axis(standard, names, policy.axis).value;
-    items.push_back({fmt::format("{}={}", policy.axis, policy.name), std::string(policy.what),
-                     chosen == policy.name ? std::optional<std::string>(policy.name) : std::nullopt,
-                     policy.bound.empty() ? std::nullopt
-                                          : std::optional<std::string>(policy.bound)});
+    items.push_back(
+        {fmt::format("{}={}", policy.axis, policy.name), std::string(policy.what),
+         chosen == policy.name ? std::optional<std::string>(policy.name) : std::nullopt,
+         policy.bound.empty() ? std::nullopt : std::optional<std::string>(policy.bound)});
   }
   return items;
 }
@@ -49,12 +49,11 @@ std::vector<ListItem> list_dialects() {
   std::vector<ListItem> items;
   for (std::size_t i = 0; i < dialect_names.size(); ++i) {
     const auto dialect = static_cast<model::Dialect>(i);
-    items.push_back({std::string(dialect_names.at(i)),
-                     fmt::format("{}{}", model::is_built(dialect) ? "" : "not built yet; ",
-                                 axes_of(dialect)),
-                     dialect == model::Dialect::psd ? std::optional<std::string>("psd")
-                                                    : std::nullopt,
-                     std::nullopt});
+    items.push_back(
+        {std::string(dialect_names.at(i)),
+         fmt::format("{}{}", model::is_built(dialect) ? "" : "not built yet; ", axes_of(dialect)),
+         dialect == model::Dialect::psd ? std::optional<std::string>("psd") : std::nullopt,
+         std::nullopt});
   }
   return items;
 }
@@ -63,14 +62,13 @@ std::vector<ListItem> list_properties() {
   std::vector<ListItem> items;
   for (const properties::Property& property : properties::all_properties()) {
     const bool promised =
-        property.built() && properties::promise_of(property.id, model::Dialect::psd) ==
-                                properties::Promise::promised;
-    items.push_back({std::string(property.id),
-                     fmt::format("{}{} ({}; {})", property.built() ? "" : "not built yet; ",
-                                 property.statement, model::name_of(property.kind),
-                                 property.clause),
-                     promised ? std::optional<std::string>("promised by psd") : std::nullopt,
-                     std::nullopt});
+        property.built() &&
+        properties::promise_of(property.id, model::Dialect::psd) == properties::Promise::promised;
+    items.push_back(
+        {std::string(property.id),
+         fmt::format("{}{} ({}; {})", property.built() ? "" : "not built yet; ", property.statement,
+                     model::name_of(property.kind), property.clause),
+         promised ? std::optional<std::string>("promised by psd") : std::nullopt, std::nullopt});
   }
   return items;
 }
@@ -119,8 +117,8 @@ std::string matrix() {
   }
   text += "Lists that are cut short (...) are whole in --json. Values of an axis:\n";
   for (const model::AxisInfo& axis : model::axis_table()) {
-    text += fmt::format("  {:28}{}{}\n", axis.name, axis.built ? "" : "not built yet; ",
-                        axis.values);
+    text +=
+        fmt::format("  {:28}{}{}\n", axis.name, axis.built ? "" : "not built yet; ", axis.values);
   }
   return text;
 }
@@ -142,12 +140,12 @@ VerbResult list_registry(const CommandLine& line, const Settings& settings) {
     static constexpr auto known = std::to_array<std::string_view>(
         {"policies", "dialects", "properties", "formats", "mutants"});
     const std::string near = model::nearest_name(what, known.data(), known.data() + known.size());
-    return std::unexpected(model::Error{
-        .what = what == "mutants" ? "list mutants is not built yet"
-                                  : fmt::format("there is no list of \"{}\"", what),
-        .remedy = near.empty() || near == "mutants"
-                      ? "lists are policies, dialects, properties, formats"
-                      : fmt::format("did you mean {}?", near)});
+    return std::unexpected(
+        model::Error{.what = what == "mutants" ? "list mutants is not built yet"
+                                               : fmt::format("there is no list of \"{}\"", what),
+                     .remedy = near.empty() || near == "mutants"
+                                   ? "lists are policies, dialects, properties, formats"
+                                   : fmt::format("did you mean {}?", near)});
   }
   if (what == "dialects" && !settings.json && !settings.output) {
     const auto printed = print(matrix());
@@ -162,9 +160,8 @@ VerbResult print_completion(const CommandLine& line, const Settings& settings) {
   if (!script) {
     return std::unexpected(script.error());
   }
-  const auto written = settings.output && *settings.output != "-"
-                           ? save(*settings.output, *script)
-                           : print(*script);
+  const auto written =
+      settings.output && *settings.output != "-" ? save(*settings.output, *script) : print(*script);
   return written ? VerbResult(exit_done) : std::unexpected(written.error());
 }
 

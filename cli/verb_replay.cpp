@@ -35,9 +35,12 @@ struct Piece {
 
 std::optional<reports::Outcome> outcome_of(model::RecordedOutcome outcome) {
   switch (outcome) {
-    case model::RecordedOutcome::succeeded: return reports::Outcome::succeeded;
-    case model::RecordedOutcome::failed: return reports::Outcome::failed;
-    case model::RecordedOutcome::unfinished: break;
+    case model::RecordedOutcome::succeeded:
+      return reports::Outcome::succeeded;
+    case model::RecordedOutcome::failed:
+      return reports::Outcome::failed;
+    case model::RecordedOutcome::unfinished:
+      break;
   }
   return std::nullopt;
 }
@@ -109,9 +112,9 @@ Result<std::vector<reports::ReplayPair>> error_run(Piece& piece, const Workload&
   experiment.path = work.path;
   experiment.configuration = "sequential";
   experiment.command = fmt::format("rehearse replay {}", work.path);
-  auto simulated = simulate(experiment, {.journal = std::nullopt,
-                                         .judge_expectations = false,
-                                         .probe_one_in = probe_one_in});
+  auto simulated = simulate(
+      experiment,
+      {.journal = std::nullopt, .judge_expectations = false, .probe_one_in = probe_one_in});
   if (!simulated) {
     return std::unexpected(std::move(simulated.error()));
   }
@@ -129,8 +132,8 @@ void add_recorded(reports::ScenarioRun& run, const Workload& work) {
   }
   for (const reports::JobMetrics& job : run.metrics.jobs) {
     const auto found = recorded.find(job.name);
-    run.recorded_latency_ns.push_back(
-        found == recorded.end() ? std::nullopt : std::optional(found->second));
+    run.recorded_latency_ns.push_back(found == recorded.end() ? std::nullopt
+                                                              : std::optional(found->second));
   }
 }
 
@@ -212,8 +215,7 @@ reports::Recorded recorded_of(std::vector<Piece>& pieces) {
 }
 
 // Errors of single traces among several are warnings; the others end the verb.
-Result<void> settle(std::vector<Piece>& pieces, const CommandLine& line,
-                    const Settings& settings) {
+Result<void> settle(std::vector<Piece>& pieces, const CommandLine& line, const Settings& settings) {
   std::optional<Error> first;
   std::size_t usable = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -247,8 +249,7 @@ VerbResult replay_traces(const CommandLine& line, const Settings& settings) {
   {
     Progress progress({.quiet = settings.quiet, .what = "traces", .total = count});
     for_each_index(count, settings.threads, [&](std::size_t i) {
-      if (auto replayed =
-              replay_one(pieces[i], line, settings, {.index = i, .count = count});
+      if (auto replayed = replay_one(pieces[i], line, settings, {.index = i, .count = count});
           !replayed) {
         pieces[i].error = std::move(replayed.error());
       }

@@ -89,9 +89,9 @@ Piece run_one(const CommandLine& line, const Settings& settings, RunNumber numbe
     piece.error = experiment.error();
     return piece;
   }
-  auto simulated = simulate(*experiment, {.journal = journal_of(settings, number),
-                                          .judge_expectations = true,
-                                          .probe_one_in = 1});
+  auto simulated = simulate(
+      *experiment,
+      {.journal = journal_of(settings, number), .judge_expectations = true, .probe_one_in = 1});
   if (!simulated) {
     piece.error = std::move(simulated.error());
     return piece;

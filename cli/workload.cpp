@@ -21,8 +21,8 @@ using model::Error;
 using model::Result;
 
 // The order of traces.md.
-constexpr auto reasons = std::to_array<std::string_view>(
-    {"other-unit", "inside", "cycle", "too-wide", "idiom"});
+constexpr auto reasons =
+    std::to_array<std::string_view>({"other-unit", "inside", "cycle", "too-wide", "idiom"});
 
 traces::ToScenarioOptions conversion(const Settings& settings) {
   return {.arrivals = settings.arrivals,
@@ -32,8 +32,7 @@ traces::ToScenarioOptions conversion(const Settings& settings) {
           .driver = {}};
 }
 
-Result<std::int64_t> reduce_to(model::Scenario& scenario,
-                               std::vector<model::RecordedJob>& recorded,
+Result<std::int64_t> reduce_to(model::Scenario& scenario, std::vector<model::RecordedJob>& recorded,
                                const Settings& settings, bool relink) {
   if (!settings.select && !settings.jobs_max) {
     return 0;
@@ -176,9 +175,8 @@ Result<void> mark(Workload& work, const Settings& settings) {
         work.path, report->tasks_before, report->tasks_after));
   }
   if (report->widest_group_slots > 0) {
-    marking.widest = reports::Marking::Widest{widest ? widest->unit : "",
-                                              report->widest_group_stages,
-                                              report->widest_group_slots};
+    marking.widest = reports::Marking::Widest{
+        widest ? widest->unit : "", report->widest_group_stages, report->widest_group_slots};
   }
   if (work.kind == InputKind::trace && marking.marked > 0) {
     work.notes.push_back(fmt::format(
@@ -192,8 +190,7 @@ Result<void> mark(Workload& work, const Settings& settings) {
 
 // Smaller, other times, other cluster, then marks: these are judged by the slots that are there.
 Result<void> shape(Workload& work, const Settings& settings, const WorkloadOptions& options) {
-  const bool relink =
-      work.kind == InputKind::trace && settings.arrivals == traces::Arrivals::after;
+  const bool relink = work.kind == InputKind::trace && settings.arrivals == traces::Arrivals::after;
   const auto dropped = reduce_to(work.scenario, work.recorded, settings, relink);
   if (!dropped) {
     return std::unexpected(dropped.error());
@@ -230,9 +227,9 @@ Result<void> shape(Workload& work, const Settings& settings, const WorkloadOptio
 std::vector<reports::InputWarning> warnings_of(const model::Trace& trace) {
   std::vector<reports::InputWarning> result;
   for (const model::LoadWarning& warning : trace.load.warnings) {
-    result.push_back({warning.line > 0 ? std::optional(warning.line) : std::nullopt,
-                      warning.file.empty() ? warning.what
-                                           : fmt::format("{}: {}", warning.file, warning.what)});
+    result.push_back(
+        {warning.line > 0 ? std::optional(warning.line) : std::nullopt,
+         warning.file.empty() ? warning.what : fmt::format("{}: {}", warning.file, warning.what)});
   }
   for (const std::string& entry : trace.load.infeasible) {
     result.push_back({std::nullopt, fmt::format("T013: {}", entry)});
@@ -270,8 +267,7 @@ Result<Workload> load_workload(const std::string& path, const Settings& settings
   return work;
 }
 
-Result<traces::TraceScenario> recorded_scenario(const model::Trace& trace,
-                                                const Settings& settings,
+Result<traces::TraceScenario> recorded_scenario(const model::Trace& trace, const Settings& settings,
                                                 traces::Delays delays) {
   auto converted = traces::to_scenario(trace, {.arrivals = traces::Arrivals::after,
                                                .delays = delays,

@@ -39,8 +39,14 @@ class JobSuccess final : public Monitor {
       return;
     }
     const auto* end = event.as<model::JobEnd>();
-    if (end == nullptr || end->outcome != model::JobOutcome::succeeded ||
-        seen.job->body == nullptr) {
+    if (end == nullptr) {
+      return;
+    }
+    const auto first = complete_.lower_bound({seen.job_index, 0});
+    const auto last = complete_.lower_bound({seen.job_index + 1, 0});
+    const std::set<std::pair<Index, std::uint32_t>> complete(first, last);
+    complete_.erase(first, last);
+    if (end->outcome != model::JobOutcome::succeeded || seen.job->body == nullptr) {
       return;
     }
     const JobBody& body = *seen.job->body;
@@ -48,7 +54,7 @@ class JobSuccess final : public Monitor {
       if (!stage.sink) {
         continue;
       }
-      const bool complete_once = complete_.erase({seen.job_index, stage.name.value}) > 0;
+      const bool complete_once = complete.contains({seen.job_index, stage.name.value});
       if (stage.done < stage.tasks && !complete_once) {
         found(fmt::format("{} succeeded with {} of {} partitions of {} (C9)",
                           track().name(*seen.job), stage.done, stage.tasks,

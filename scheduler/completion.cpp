@@ -37,19 +37,10 @@ void commit_output(Step& s, StageId stage, const RunRow& run) {
 // X9: every other running try of the partition, in any attempt.
 void kill_other_tries(Step& s, StageId stage, std::int32_t partition) {
   Machine& m = s.m;
-  std::vector<RunId> others;
-  const RunId first = m.stages[stage].first_run;
-  for (RunId run = first; run.valid();) {
+  for (const RunId run : live_runs(m, stage)) {
     if (m.runs[run].partition == partition) {
-      others.push_back(run);
+      kill_run(s, run, model::TaskReason::other_attempt);
     }
-    run = m.runs[run].stage_next;
-    if (run == first) {
-      break;
-    }
-  }
-  for (const RunId run : others) {
-    kill_run(s, run, model::TaskReason::other_attempt);
   }
 }
 

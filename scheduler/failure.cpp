@@ -9,19 +9,6 @@ namespace rehearse::scheduler {
 
 namespace {
 
-std::vector<RunId> live_runs(const Machine& m, StageId stage) {
-  std::vector<RunId> runs;
-  const RunId first = m.stages[stage].first_run;
-  for (RunId run = first; run.valid();) {
-    runs.push_back(run);
-    run = m.runs[run].stage_next;
-    if (run == first) {
-      break;
-    }
-  }
-  return runs;
-}
-
 bool is_live(const Machine& m, JobId job) {
   return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
 }
@@ -461,8 +448,8 @@ std::vector<GangId> groups_hit(const Machine& m, ExecutorId executor,
 std::vector<RunRow> end_runs_on(Step& s, ExecutorId executor) {
   Machine& m = s.m;
   std::vector<RunRow> lost;
-  while (m.executors[executor].first_run.valid()) {
-    const RunId run = m.executors[executor].first_run;
+  const std::vector<RunId> runs = m.executors[executor].runs;
+  for (const RunId run : runs) {
     if (!m.runs[run].dying) {
       lost.push_back(m.runs[run]);
       s.out.list.emplace_back(EndTask{run, model::TaskStatus::failed,
@@ -489,6 +476,34 @@ void retry_lost_run(Step& s, const RunRow& run, model::LossCause cause) {
   }
 }
 
+void fail_groups(Step& s, const std::vector<GangId>& hit) {
+  for (const GangId gang : hit) {
+    if (s.m.gangs.has(gang) && s.m.gangs[gang].phase == GangPhase::running) {
+      fail_group(s, gang, model::Code::executor_lost);  // unless its job ended with another group
+    }
+  }
+}
+
+// The executors whose outputs go with this loss: with a host also those of executors that were lost
+// there before it and whose outputs survived them (X13).
+std::vector<ExecutorId> lose_outputs(Machine& m, const LoseExecutor& input) {
+  std::vector<ExecutorId> list;
+  for (std::size_t i = 0; input.cause == model::LossCause::host && i < m.executors.size(); ++i) {
+    const ExecutorRow& row = m.executors[ExecutorId{i}];
+    if (row.phase == ExecutorPhase::lost && !row.outputs_gone &&
+        row.host == m.executors[input.executor].host) {
+      list.emplace_back(i);
+    }
+  }
+  if (list.empty()) {
+    list.push_back(input.executor);
+  }
+  for (const ExecutorId executor : list) {
+    m.executors.edit(executor).outputs_gone = true;
+  }
+  return list;
+}
+
 }  // namespace
 
 void lose_executor(Step& s, const LoseExecutor& input) {
@@ -500,18 +515,20 @@ void lose_executor(Step& s, const LoseExecutor& input) {
   const bool outputs_go =
       input.cause == model::LossCause::host || !m.config.outputs_survive_executor;
   close_executor(m, input.executor);
-  m.executors.edit(input.executor).outputs_gone = outputs_go;
   const std::vector<RunRow> lost = end_runs_on(s, input.executor);
-  for (const GangId gang : groups_hit(m, input.executor, lost, outputs_go)) {
-    if (m.gangs.has(gang) && m.gangs[gang].phase == GangPhase::running) {
-      fail_group(s, gang, model::Code::executor_lost);  // unless its job ended with another group
-    }
+  std::vector<ExecutorId> without_outputs;
+  if (outputs_go) {
+    without_outputs = lose_outputs(m, input);
   }
+  fail_groups(s, groups_hit(m, input.executor, lost, outputs_go));
   for (const RunRow& run : lost) {
     retry_lost_run(s, run, input.cause);
   }
-  if (outputs_go) {
-    strike_off(s, input.executor, true);
+  for (const ExecutorId executor : without_outputs) {
+    if (executor != input.executor) {
+      fail_groups(s, groups_hit(m, executor, {}, true));
+    }
+    strike_off(s, executor, true);
   }
   judge_starvation_after_loss(s);
 }

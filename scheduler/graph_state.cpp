@@ -422,7 +422,7 @@ void release_stage_rows(Machine& m, JobId job) {
   for (std::uint32_t i = 0; i < row.stages; ++i) {
     const StageId stage{row.first_stage.value + i};
     const StageRow& stage_row = m.stages[stage];
-    RH_CHECK(!stage_row.first_run.valid(), stage.value);
+    RH_CHECK(stage_row.running == 0 && stage_row.old_running == 0, stage.value);
     if (stage_row.cold == none_u32) {
       continue;
     }
@@ -436,6 +436,7 @@ void release_stage_rows(Machine& m, JobId job) {
     for (const StageId reader : cold.foreign_readers) {
       cold_of(m, reader).foreign = StageId{};
     }
+    cold.launched.clear();
     cold.outputs.clear();
     cold.again.clear();
     cold.tries.clear();

@@ -8,40 +8,21 @@ namespace rehearse::scheduler {
 
 namespace {
 
-// Rings are circular and doubly linked, head first, in launch order.
-template <RunId RunRow::*Next, RunId RunRow::*Previous>
-void link_last(Machine& m, RunId& head, RunId run) {
-  RunRow& row = m.runs.edit(run);
-  if (!head.valid()) {
-    row.*Next = run;
-    row.*Previous = run;
-    head = run;
-    return;
-  }
-  RunRow& first = m.runs.edit(head);
-  const RunId last = first.*Previous;
-  row.*Next = head;
-  row.*Previous = last;
-  first.*Previous = run;
-  m.runs.edit(last).*Next = run;
+bool is_live(const Machine& m, StageId stage, const StageCold::Launched& entry) {
+  const RunRow& run = m.runs[entry.run];
+  return run.used && !run.dying && run.stage == stage && run.stamp == entry.stamp;
 }
 
-template <RunId RunRow::*Next, RunId RunRow::*Previous>
-void unlink(Machine& m, RunId& head, RunId run) {
-  RunRow& row = m.runs.edit(run);
-  const RunId next = row.*Next;
-  const RunId previous = row.*Previous;
-  if (next == run) {
-    head = RunId{};
-  } else {
-    m.runs.edit(previous).*Next = next;
-    m.runs.edit(next).*Previous = previous;
-    if (head == run) {
-      head = next;
-    }
+// Ended runs stay in the list until they are most of a long one: an end costs nothing here.
+void note_launch(Machine& m, StageId stage, StageCold& cold, RunId run, std::uint32_t stamp) {
+  const StageRow& row = m.stages[stage];
+  const std::int64_t live = std::int64_t{row.running} + row.old_running;
+  if (static_cast<std::int64_t>(cold.launched.size()) >= 4 * live + 1024) {
+    std::erase_if(cold.launched, [&m, stage](const StageCold::Launched& entry) {
+      return !is_live(m, stage, entry);
+    });
   }
-  row.*Next = RunId{};
-  row.*Previous = RunId{};
+  cold.launched.push_back({run, stamp});
 }
 
 // Of the executors in `list`, the one with most free slots, ties to the lowest number.
@@ -132,11 +113,11 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
   run.attempt = row.attempt;
   run.try_number = static_cast<std::int16_t>(try_number);
   run.profile = static_cast<std::uint8_t>(row.profile);
+  run.stamp = static_cast<std::uint32_t>(m.counters.launches);
   const RunId id = m.runs.add(run);
-  link_last<&RunRow::stage_next, &RunRow::stage_previous>(m, row.first_run, id);
+  note_launch(m, stage, cold, id, run.stamp);
   ExecutorRow& where = m.executors.edit(executor);
-  link_last<&RunRow::executor_next, &RunRow::executor_previous>(m, where.first_run, id);
-  ++where.runs;
+  where.runs.push_back(id);
   ++row.running;
   ++m.counters.busy;
   ++m.counters.launches;
@@ -147,10 +128,21 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
   return id;
 }
 
+std::vector<RunId> live_runs(const Machine& m, StageId stage) {
+  std::vector<RunId> runs;
+  if (m.stages[stage].cold != none_u32) {
+    for (const StageCold::Launched& entry : m.colds[m.stages[stage].cold].launched) {
+      if (is_live(m, stage, entry)) {
+        runs.push_back(entry.run);
+      }
+    }
+  }
+  return runs;
+}
+
 void unlink_from_stage(Machine& m, RunId run) {
   const RunRow& row = m.runs[run];
   StageRow& stage = m.stages.edit(row.stage);
-  unlink<&RunRow::stage_next, &RunRow::stage_previous>(m, stage.first_run, run);
   const bool live_attempt = stage.phase == StagePhase::running && row.attempt == stage.attempt;
   std::int32_t& count = live_attempt ? stage.running : stage.old_running;
   --count;
@@ -160,9 +152,9 @@ void unlink_from_stage(Machine& m, RunId run) {
 void free_run(Machine& m, RunId run) {
   const RunRow row = m.runs[run];
   ExecutorRow& where = m.executors.edit(row.executor);
-  unlink<&RunRow::executor_next, &RunRow::executor_previous>(m, where.first_run, run);
-  RH_CHECK(where.runs > 0, row.executor.value);
-  --where.runs;
+  const auto place = std::ranges::find(where.runs, run);
+  RH_CHECK(place != where.runs.end(), row.executor.value);
+  where.runs.erase(place);
   --m.counters.busy;
   m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
   m.runs.remove(run);

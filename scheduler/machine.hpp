@@ -154,6 +154,7 @@ void pass(Step& s);
                                     const model::StageSpec& spec, std::int32_t partition);
 RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor);
 void launch_pending(Step& s, StageId stage);
+[[nodiscard]] std::vector<RunId> live_runs(const Machine& m, StageId stage);  // launch order
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
 void free_run(Machine& m, RunId run);  // the slot is free; the row is gone
 

@@ -42,7 +42,6 @@ struct StageRow {
   std::int32_t next_partition = 0; // pending partitions >= this were never launched (first attempt)
   std::int32_t missing_inputs = 0; // regular parents that are not available
   GangId gang;                     // invalid: a singleton
-  RunId first_run;                 // head of the ring of live runs, in launch order
   std::uint32_t cold = none_u32;   // StageCold, once an attempt was submitted
   std::int16_t attempt = -1;       // of the latest attempt; -1: none yet
   std::uint16_t profile = 0;
@@ -79,6 +78,12 @@ struct StageCold {
     std::int32_t failures = 0;  // counted, since its last success
     bool operator==(const Tries&) const = default;
   };
+  struct Launched {
+    RunId run;
+    std::uint32_t stamp = 0;  // of the run; another one: the row has been used again since
+    bool operator==(const Launched&) const = default;
+  };
+  std::vector<Launched> launched;       // in launch order; most ended since, see live_runs
   std::vector<std::uint32_t> outputs;   // executor by partition, none_u32 = no counted success
   std::vector<std::int32_t> again;      // pending partitions below next_partition, descending
   std::vector<Tries> tries;             // by partition ascending
@@ -96,8 +101,7 @@ struct RunRow {
   ExecutorId executor;
   std::int32_t partition = 0;
   std::uint32_t epoch = 0;  // of the executor, at launch
-  RunId stage_next, stage_previous;  // ring of the stage
-  RunId executor_next, executor_previous;  // ring of the executor
+  std::uint32_t stamp = 0;  // tells runs apart that used one row after another; not state
   std::int16_t attempt = 0;
   std::int16_t try_number = 0;
   std::uint8_t profile = 0;
@@ -192,8 +196,7 @@ struct ExecutorRow {
   model::NameId host;
   model::NameId rack;
   ProfileId bound;
-  RunId first_run;            // ring of runs, launch order
-  std::uint32_t runs = 0;     // slots in use, dying ones included
+  std::vector<RunId> runs;    // that hold a slot here, dying ones too, in launch order
   std::uint32_t epoch = 0;    // ends at a fetch failure that names it (X9)
   ExecutorPhase phase = ExecutorPhase::unused;
   std::uint8_t holds = 0;     // live HoldExecutor count
@@ -205,7 +208,7 @@ struct ExecutorRow {
 
   bool operator==(const ExecutorRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
-    return hash_of({id, name.value, runs, epoch, bits(phase), bits(holds),
+    return hash_of({id, name.value, runs.size(), epoch, bits(phase), bits(holds),
                     bits(draining | outputs_gone << 1)});
   }
 };

@@ -1,6 +1,8 @@
-"""What is derived must stay true: examples in --help work when pasted, completion knows every option,
-the bundled sample and journal are what their makers give, keys said to be refused are refused, and
-neither locale nor time zone nor threads change a byte.
+"""What is derived must stay true.
+
+Examples in --help work when pasted, completion knows every option, the bundled sample and journal
+are what their makers give, keys said to be refused are refused, and neither locale nor time zone
+nor threads change a byte.
 """
 
 import json

@@ -525,6 +525,16 @@ class Environment {
   }
 
   void lose(std::uint32_t index, model::LossCause cause) {
+    const model::NameId host = executors_[index].spec.host;
+    for (std::uint32_t i = 0; i < executors_.size(); ++i) {
+      const bool with_host = cause == model::LossCause::host && executors_[i].spec.host == host;
+      if (!executors_[i].lost && (i == index || with_host)) {
+        lose_one(i, cause);
+      }
+    }
+  }
+
+  void lose_one(std::uint32_t index, model::LossCause cause) {
     Executor& row = executors_[index];
     row.lost = true;
     for (Run& run : runs_) {

@@ -78,12 +78,13 @@ TEST_CASE("times are scaled, all of them") {
   REQUIRE(cli::scale_time(value, 2'500'000));
   CHECK(std::get<std::vector<model::Duration>>(value.jobs[0].stages[0].duration) ==
         std::vector<model::Duration>{2'500'000'000, 7'500'000'000});
-  CHECK(std::get<model::Distribution>(value.jobs[1].stages[0].duration).base_ns == 5 * model::second);
+  CHECK(std::get<model::Distribution>(value.jobs[1].stages[0].duration).base_ns ==
+        5 * model::second);
   CHECK(value.jobs[1].submit == 25 * model::second);
   CHECK(value.jobs[2].after[0].delay == 10 * model::second);
   CHECK(value.cluster.executors[0].joins == 7'500'000'000);
   CHECK(value.faults.timed[0].at == 12'500'000'000);
-  CHECK_FALSE(cli::scale_time(value, std::int64_t{1'000'000} * 1'000'000));
+  CHECK_FALSE(cli::scale_time(value, 1'000'000'000'000'000));
 }
 
 TEST_CASE("a greater load is the same work sooner") {

@@ -52,5 +52,5 @@ TEST_CASE("decimals are exact") {
 TEST_CASE("the first error is reported, with its option") {
   const auto settings = read({"run", "x", "--seed", "no", "--horizon", "no"});
   REQUIRE_FALSE(settings);
-  CHECK(settings.error().field == "--horizon");
+  CHECK(settings.error().field == "--seed");
 }
