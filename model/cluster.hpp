@@ -35,8 +35,8 @@ struct Overheads {
 
 struct Network {
   Duration latency = 0;
-  std::int64_t bandwidth = 1'250'000'000;       // bytes per second, 10Gbit/s
-  std::int64_t disk = 500LL * 1024 * 1024;      // bytes per second, 500MiB/s
+  std::int64_t bandwidth = 1'250'000'000;   // bytes per second, 10Gbit/s
+  std::int64_t disk = 500LL * 1024 * 1024;  // bytes per second, 500MiB/s
   bool operator==(const Network&) const = default;
 };
 
@@ -51,8 +51,8 @@ struct Autoscale {
 };
 
 struct Cluster {
-  std::vector<NameId> resources;    // by ResourceId; every ResourceVector has this length
-  std::vector<Profile> profiles;    // by ProfileId, file order; "default" is always there
+  std::vector<NameId> resources;        // by ResourceId; every ResourceVector has this length
+  std::vector<Profile> profiles;        // by ProfileId, file order; "default" is always there
   std::vector<ExecutorSpec> executors;  // file order, `count` expanded
   Overheads overheads;
   Network network;

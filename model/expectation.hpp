@@ -29,8 +29,8 @@ struct ListMatch {
 };
 
 // A value an event key must have: objects (need, have, free) and lists compare whole.
-using KeyMatch = std::variant<std::int64_t, bool, std::string, std::map<std::string, std::int64_t>,
-                              ListMatch>;
+using KeyMatch =
+    std::variant<std::int64_t, bool, std::string, std::map<std::string, std::int64_t>, ListMatch>;
 
 struct ExpectJob {
   std::string job;
@@ -54,7 +54,7 @@ struct ExpectStage {
 // State after the last round not later than `at`; only what is given is checked.
 struct ExpectState {
   Instant at = 0;
-  std::vector<std::string> running;      // "job/stage"
+  std::vector<std::string> running;  // "job/stage"
   std::vector<std::string> waiting;
   std::vector<std::string> not_running;
   std::map<std::string, std::int64_t> free;  // by profile
@@ -111,9 +111,9 @@ struct ExpectTotals {
   bool operator==(const ExpectTotals&) const = default;
 };
 
-using Expectation = std::variant<ExpectJob, ExpectStage, ExpectState, ExpectOrder, ExpectEvent,
-                                 ExpectInvariant, ExpectLoadError, ExpectJournalHash,
-                                 ExpectSameJournal, ExpectTotals>;
+using Expectation =
+    std::variant<ExpectJob, ExpectStage, ExpectState, ExpectOrder, ExpectEvent, ExpectInvariant,
+                 ExpectLoadError, ExpectJournalHash, ExpectSameJournal, ExpectTotals>;
 
 // One checked expectation: `detail` says what was expected, the nearest lines and the time.
 struct ExpectationResult {

@@ -14,14 +14,28 @@
 namespace rehearse::model {
 
 enum class TaskFaultKind : std::uint8_t {
-  exception, killed, commit_denied, result_lost, out_of_memory
+  exception,
+  killed,
+  commit_denied,
+  result_lost,
+  out_of_memory
 };
 RH_ENUM_NAMES(TaskFaultKind, "exception", "killed", "commit_denied", "result_lost",
               "out_of_memory");
 
 enum class Moment : std::uint8_t {
-  group_queued, group_admitted, first_launch, all_launched, member_finished, last_but_one_task,
-  group_commit, teardown, job_end, timer_armed, executor_lost, external_input_lost
+  group_queued,
+  group_admitted,
+  first_launch,
+  all_launched,
+  member_finished,
+  last_but_one_task,
+  group_commit,
+  teardown,
+  job_end,
+  timer_armed,
+  executor_lost,
+  external_input_lost
 };
 RH_ENUM_NAMES(Moment, "group_queued", "group_admitted", "first_launch", "all_launched",
               "member_finished", "last_but_one_task", "group_commit", "teardown", "job_end",
@@ -50,10 +64,10 @@ using TimedAction = std::variant<LoseExecutor, AddExecutor, HoldExecutors, Cance
 
 // At an instant, or `after` the nth `moment` whose event agrees with every given name.
 struct TimedFault {
-  std::optional<Instant> at;      // exactly one of at, moment
+  std::optional<Instant> at;  // exactly one of at, moment
   std::optional<Moment> moment;
-  NameId match_job;               // invalid = not given; "q#1" names a resubmission
-  NameId match_stage_job;         // "q/map": job and stage of match.stage
+  NameId match_job;        // invalid = not given; "q#1" names a resubmission
+  NameId match_stage_job;  // "q/map": job and stage of match.stage
   NameId match_stage;
   NameId match_executor;
   std::int32_t nth = 1;
@@ -67,15 +81,15 @@ struct TaskFault {
   NameId job;
   NameId stage;
   std::int32_t partition = 0;
-  std::int32_t attempt = 0;                 // of the stage
+  std::int32_t attempt = 0;                    // of the stage
   std::optional<std::int32_t> try_number = 0;  // absent = any
-  std::optional<TaskFaultKind> fails;       // `after` task_start, not scaled by slow or speed
-  bool fetch_fails = false;                 // of output fetch_partition of stage fetch_from
-  NameId fetch_from_job;                    // invalid = the task's own job
+  std::optional<TaskFaultKind> fails;          // `after` task_start, not scaled by slow or speed
+  bool fetch_fails = false;                    // of output fetch_partition of stage fetch_from
+  NameId fetch_from_job;                       // invalid = the task's own job
   NameId fetch_from;
   std::int32_t fetch_partition = 0;
   Duration after = 0;
-  std::optional<std::int64_t> slow_milli;   // 1/1000
+  std::optional<std::int64_t> slow_milli;  // 1/1000
   std::optional<Duration> status_late;
   bool operator==(const TaskFault&) const = default;
 };

@@ -30,8 +30,8 @@ struct StageSpec {
   NameId name;
   std::int32_t tasks = 0;  // 0: demand 0, finished when ready (A19)
   TaskDurations duration;
-  ProfileId profile;                          // valid; the cluster's "default" when not given
-  std::vector<std::vector<NameId>> prefers;   // empty, or per partition executor and host names
+  ProfileId profile;                         // valid; the cluster's "default" when not given
+  std::vector<std::vector<NameId>> prefers;  // empty, or per partition executor and host names
   Commits commits = Commits::none;
   Checkpoint checkpoint = Checkpoint::none;
   bool barrier = false;
@@ -63,23 +63,23 @@ struct StreamSpec {
     bool operator==(const Emission&) const = default;
   };
   std::int64_t buffer = 32;
-  bool per_queue = false;                    // buffer_of: queue
+  bool per_queue = false;  // buffer_of: queue
   std::optional<std::int32_t> partitions;
-  std::vector<std::vector<Emission>> emit;   // per producer
+  std::vector<std::vector<Emission>> emit;  // per producer
   bool operator==(const StreamSpec&) const = default;
 };
 
 // One shuffle: one producer stage, one or several consumer stages of this job.
 struct EdgeSpec {
-  StageIndex from;        // invalid when the producer belongs to another job
-  NameId from_job;        // with from_stage: "q/map", a stage of another job (always regular)
+  StageIndex from;  // invalid when the producer belongs to another job
+  NameId from_job;  // with from_stage: "q/map", a stage of another job (always regular)
   NameId from_stage;
-  std::vector<StageIndex> to;  // at least one
+  std::vector<StageIndex> to;         // at least one
   EdgeKind kind = EdgeKind::regular;  // as marked, before the axis `edges`
   bool push_merge = false;
   bool checksum_retry = false;
   bool adaptive = false;
-  NameId reuse_job;       // reuse: this shuffle is that one of another job; invalid = none
+  NameId reuse_job;  // reuse: this shuffle is that one of another job; invalid = none
   NameId reuse_stage;
   std::int64_t bytes = 0;
   std::optional<std::int64_t> records;
@@ -96,16 +96,16 @@ struct AfterSpec {
 
 struct JobSpec {
   NameId name;
-  NameId pool;                       // "default" when not given
+  NameId pool;  // "default" when not given
   std::int64_t priority = 0;
-  Instant submit = 0;                // ignored when `after` is not empty
-  std::vector<AfterSpec> after;      // the latest counts
-  std::int32_t repeat_count = 1;     // > 1: copies name1, name2, ... every repeat_every
+  Instant submit = 0;             // ignored when `after` is not empty
+  std::vector<AfterSpec> after;   // the latest counts
+  std::int32_t repeat_count = 1;  // > 1: copies name1, name2, ... every repeat_every
   Duration repeat_every = 0;
-  std::vector<StageIndex> result;    // sinks; never empty after loading
-  std::int32_t resubmit = 0;         // X8
+  std::vector<StageIndex> result;  // sinks; never empty after loading
+  std::int32_t resubmit = 0;       // X8
   Duration backoff = second;
-  std::vector<StageSpec> stages;     // at least one
+  std::vector<StageSpec> stages;  // at least one
   std::vector<EdgeSpec> edges;
   bool operator==(const JobSpec&) const = default;
 };

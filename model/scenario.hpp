@@ -36,7 +36,7 @@ struct Scenario {
   NameTable names;  // gives every NameId below its text; run-time names (q#1) are added by a run
   Cluster cluster;
   SchedulerConfig scheduler;
-  std::vector<JobSpec> jobs;  // file order; `repeat` not expanded
+  std::vector<JobSpec> jobs;             // file order; `repeat` not expanded
   std::optional<WorkloadSpec> workload;  // then `jobs` is empty until it is loaded
   FaultPlan faults;
   std::vector<Expectation> expect;

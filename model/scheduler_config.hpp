@@ -14,7 +14,14 @@
 namespace rehearse::model {
 
 enum class Dialect : std::uint8_t {
-  sequential, psd, spark, prototype, barrier, ballista, ballista_pipelined, trino_phased,
+  sequential,
+  psd,
+  spark,
+  prototype,
+  barrier,
+  ballista,
+  ballista_pipelined,
+  trino_phased,
   flink_region
 };
 RH_ENUM_NAMES(Dialect, "sequential", "psd", "spark", "prototype", "barrier", "ballista",
@@ -107,17 +114,17 @@ struct SpeculationConfig {  // absent = off
 
 struct AdmissionConfig {
   QueueOrder queue = QueueOrder::fifo;
-  bool fair_ties_text = false;                   // fair{ties}
+  bool fair_ties_text = false;  // fair{ties}
   Hold hold = Hold::reserve;
-  Duration bulk_timeout = 0;                     // bulk{timeout}
-  Short when_short = Short::wait;                // axis admission.short
-  Duration retry_interval = 15 * second;         // retry{interval, max}
+  Duration bulk_timeout = 0;              // bulk{timeout}
+  Short when_short = Short::wait;         // axis admission.short
+  Duration retry_interval = 15 * second;  // retry{interval, max}
   std::int64_t retry_max = 40;
-  Duration fall_back_after = 0;                  // fall-back{after}
+  Duration fall_back_after = 0;  // fall-back{after}
   Shortfall shortfall = Shortfall::failure;
   Overtake overtake = Overtake::never;
-  Duration aging_after = 0;                      // aging{after}
-  std::int64_t depth = 64;                       // A20
+  Duration aging_after = 0;  // aging{after}
+  std::int64_t depth = 64;   // A20
   Capacity capacity = Capacity::free;
   bool operator==(const AdmissionConfig&) const = default;
 };
@@ -127,7 +134,7 @@ struct FailureConfig {
   std::int64_t max_stage_attempts = 4;
   Duration resubmit_delay = 200 * millisecond;
   GroupFailure group = GroupFailure::fail_job;
-  std::int64_t rerun_max = 3;                    // rerun-group{max, delay}
+  std::int64_t rerun_max = 3;  // rerun-group{max, delay}
   Duration rerun_delay = 0;
   MemberFailure member = MemberFailure::any;
   ExecutorLossAxis executor_loss = ExecutorLossAxis::needed;
@@ -139,13 +146,13 @@ struct SchedulerConfig {
   Dialect dialect = Dialect::psd;
   EdgesAxis edges = EdgesAxis::as_marked;
   Grouping grouping = Grouping::component;
-  std::int64_t bubble_slots = 0;                 // bubble{slots}
+  std::int64_t bubble_slots = 0;  // bubble{slots}
   Mixed mixed = Mixed::allowed;
   AdmissionConfig admission;
   Accounting accounting = Accounting::sum;
   ProfilesAxis profiles = ProfilesAxis::vector;
   SlotsAxis slots = SlotsAxis::exclusive;
-  std::int64_t slots_factor = 0;                 // shared{factor}
+  std::int64_t slots_factor = 0;  // shared{factor}
   Placement placement = Placement::spread;
   Duration locality_wait = 0;
   LocalityReset locality_reset = LocalityReset::spark;
@@ -154,9 +161,9 @@ struct SchedulerConfig {
   TaskEndAxis task_end = TaskEndAxis::at_once;
   OutputCommit output_commit = OutputCommit::immediate;
   FailureConfig failure;
-  std::vector<Code> reject;                      // F13, in order
+  std::vector<Code> reject;  // F13, in order
   bool outputs_survive_executor = false;
-  Duration no_executor_grace = 180 * second;     // A14
+  Duration no_executor_grace = 180 * second;  // A14
   std::optional<SpeculationConfig> speculation;
   std::vector<PoolConfig> pools;
   Offers offers = Offers::push;

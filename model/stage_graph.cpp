@@ -81,8 +81,8 @@ std::vector<std::uint32_t> topological_order(const std::vector<Pair>& pairs, std
 std::vector<std::uint32_t> find_cycle(const std::vector<Pair>& pairs, std::size_t count) {
   const Graph graph(boost::edges_are_unsorted_multi_pass, pairs.begin(), pairs.end(), count);
   std::vector<std::uint32_t> component(count);
-  boost::strong_components(graph, boost::make_iterator_property_map(
-                                      component.begin(), get(boost::vertex_index, graph)));
+  boost::strong_components(
+      graph, boost::make_iterator_property_map(component.begin(), get(boost::vertex_index, graph)));
   const Rows children = rows_of(pairs, count);
   std::vector<std::uint32_t> size(count, 0);
   for (const std::uint32_t c : component) {

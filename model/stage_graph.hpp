@@ -26,8 +26,8 @@ struct Rows {
 };
 
 struct StageGraph {
-  Rows regular_parents;     // by consumer; own stages only
-  Rows regular_children;    // by producer
+  Rows regular_parents;   // by consumer; own stages only
+  Rows regular_children;  // by producer
   Rows pipelined_parents;
   Rows pipelined_children;
   std::vector<std::uint32_t> topological;  // all stages, smallest file index first; empty: a cycle

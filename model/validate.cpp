@@ -28,10 +28,10 @@ struct Rule {
   }
   [[nodiscard]] bool has_pipelined() const { return !graph.pipelined_children.values.empty(); }
   [[nodiscard]] std::string edge_name(const EdgeSpec& edge) const {
-    const std::string from = edge.from.valid() ? stage_name(edge.from.value)
-                                               : std::string(context.names->text(edge.from_job)) +
-                                                     "/" +
-                                                     std::string(context.names->text(edge.from_stage));
+    const std::string from = edge.from.valid()
+                                 ? stage_name(edge.from.value)
+                                 : std::string(context.names->text(edge.from_job)) + "/" +
+                                       std::string(context.names->text(edge.from_stage));
     return from + " -> " + stage_name(edge.to.front().value);
   }
 };
@@ -172,9 +172,7 @@ Found dynamic_allocation(const Rule& rule) {
   return std::nullopt;
 }
 
-Found when(bool holds, const char* why) {
-  return holds ? Found{why} : Found{};
-}
+Found when(bool holds, const char* why) { return holds ? Found{why} : Found{}; }
 
 Found indeterminate_producer(const Rule& rule) {
   for (std::uint32_t i = 0; i < rule.job.stages.size(); ++i) {
@@ -187,40 +185,50 @@ Found indeterminate_producer(const Rule& rule) {
 
 Found apply(Code code, const Rule& rule) {
   switch (code) {
-    case Code::dag_cycle: return dag_cycle(rule);
-    case Code::group_cycle: return group_cycle(rule);
-    case Code::regular_inside_group: return regular_inside_group(rule);
-    case Code::shared_producer: return shared_producer(rule);
-    case Code::fan_out: return fan_out(rule);
-    case Code::profile_conflict: return profile_conflict(rule);
+    case Code::dag_cycle:
+      return dag_cycle(rule);
+    case Code::group_cycle:
+      return group_cycle(rule);
+    case Code::regular_inside_group:
+      return regular_inside_group(rule);
+    case Code::shared_producer:
+      return shared_producer(rule);
+    case Code::fan_out:
+      return fan_out(rule);
+    case Code::profile_conflict:
+      return profile_conflict(rule);
     case Code::barrier_member:
       return member_where(
           rule, [](const StageSpec& stage) { return stage.barrier; }, "is a barrier stage");
-    case Code::dynamic_allocation: return dynamic_allocation(rule);
+    case Code::dynamic_allocation:
+      return dynamic_allocation(rule);
     case Code::speculation:
       return when(rule.config.speculation.has_value() && rule.has_pipelined(),
                   "a pipelined group beside speculation");
     case Code::push_merge:
       return pipelined_edge_where(
           rule, [](const EdgeSpec& edge) { return edge.push_merge; }, "uses push-merge");
-    case Code::indeterminate_producer: return indeterminate_producer(rule);
+    case Code::indeterminate_producer:
+      return indeterminate_producer(rule);
     case Code::checksum_retry:
       return pipelined_edge_where(
           rule, [](const EdgeSpec& edge) { return edge.checksum_retry; },
           "retries on a checksum mismatch");
     case Code::cached_member:
-      return member_where(
-          rule, [](const StageSpec& stage) { return stage.cached; }, "is cached");
+      return member_where(rule, [](const StageSpec& stage) { return stage.cached; }, "is cached");
     case Code::checkpointed_member:
       return member_where(
           rule, [](const StageSpec& stage) { return stage.checkpoint == Checkpoint::reliable; },
           "has a reliable checkpoint");
-    case Code::adaptive_exchange: return adaptive_exchange(rule);
-    case Code::non_idempotent_commit: return non_idempotent_commit(rule);
+    case Code::adaptive_exchange:
+      return adaptive_exchange(rule);
+    case Code::non_idempotent_commit:
+      return non_idempotent_commit(rule);
     case Code::pull_scheduling:
       return when(rule.config.offers == Offers::pull && rule.has_pipelined(),
                   "pipelined edges under pull scheduling");
-    default: return std::nullopt;  // of the core, or of groupings that component does not form
+    default:
+      return std::nullopt;  // of the core, or of groupings that component does not form
   }
 }
 

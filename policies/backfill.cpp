@@ -18,8 +18,6 @@ class Backfill final : public scheduler::OvertakePolicy {
 
 }  // namespace
 
-std::unique_ptr<scheduler::OvertakePolicy> make_backfill() {
-  return std::make_unique<Backfill>();
-}
+std::unique_ptr<scheduler::OvertakePolicy> make_backfill() { return std::make_unique<Backfill>(); }
 
 }  // namespace rehearse::policies

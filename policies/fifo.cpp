@@ -16,8 +16,6 @@ class Fifo final : public scheduler::QueuePolicy {
 
 }  // namespace
 
-std::unique_ptr<scheduler::QueuePolicy> make_fifo() {
-  return std::make_unique<Fifo>();
-}
+std::unique_ptr<scheduler::QueuePolicy> make_fifo() { return std::make_unique<Fifo>(); }
 
 }  // namespace rehearse::policies

@@ -1,4 +1,4 @@
-// Overtaking rule never (A7): nothing behind a waiting head starts new tasks; the cluster drains to it.
+// Overtaking rule never (A7): nothing behind a waiting head starts; the cluster drains to it.
 // registry: never
 #include "policies/builtin.hpp"
 
@@ -18,8 +18,6 @@ class Never final : public scheduler::OvertakePolicy {
 
 }  // namespace
 
-std::unique_ptr<scheduler::OvertakePolicy> make_never() {
-  return std::make_unique<Never>();
-}
+std::unique_ptr<scheduler::OvertakePolicy> make_never() { return std::make_unique<Never>(); }
 
 }  // namespace rehearse::policies

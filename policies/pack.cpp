@@ -23,8 +23,8 @@ class Pack final : public scheduler::PlacementPolicy {
   void begin(const SlotView& /*slots*/) override { touched_.clear(); }
 
   // Executors that nobody took from since begin() still have their first count, so the best of them
-  // is the view's; the others are few: those being filled. An executor that was taken from and still
-  // is the view's best had more at the start than every untouched one.
+  // is the view's; the others are few: those being filled. An executor that was taken from and
+  // still is the view's best had more at the start than every untouched one.
   [[nodiscard]] ExecutorId pick(const SlotView& slots, ProfileId profile) override {
     const Touched* best = nullptr;
     for (const Touched& row : touched_) {
@@ -85,8 +85,6 @@ class Pack final : public scheduler::PlacementPolicy {
 
 }  // namespace
 
-std::unique_ptr<scheduler::PlacementPolicy> make_pack() {
-  return std::make_unique<Pack>();
-}
+std::unique_ptr<scheduler::PlacementPolicy> make_pack() { return std::make_unique<Pack>(); }
 
 }  // namespace rehearse::policies

@@ -57,18 +57,16 @@ model::Result<std::unique_ptr<Interface>> find(const std::array<Row<Interface>, 
 
 }  // namespace
 
-std::span<const PolicyInfo> policies() {
-  return infos;
-}
+std::span<const PolicyInfo> policies() { return infos; }
 
 model::Result<scheduler::PolicySet> make(const model::SchedulerConfig& config) {
   scheduler::PolicySet set;
   auto queue = find(queue_rows, "admission.queue", name_of(config.admission.queue));
   auto overtake = find(overtake_rows, "admission.overtake", name_of(config.admission.overtake));
   auto placement = find(placement_rows, "placement", name_of(config.placement));
-  for (const model::Error* error : {queue ? nullptr : &queue.error(),
-                                    overtake ? nullptr : &overtake.error(),
-                                    placement ? nullptr : &placement.error()}) {
+  for (const model::Error* error :
+       {queue ? nullptr : &queue.error(), overtake ? nullptr : &overtake.error(),
+        placement ? nullptr : &placement.error()}) {
     if (error != nullptr) {
       return std::unexpected(*error);
     }

@@ -25,8 +25,6 @@ class Spread final : public scheduler::PlacementPolicy {
 
 }  // namespace
 
-std::unique_ptr<scheduler::PlacementPolicy> make_spread() {
-  return std::make_unique<Spread>();
-}
+std::unique_ptr<scheduler::PlacementPolicy> make_spread() { return std::make_unique<Spread>(); }
 
 }  // namespace rehearse::policies

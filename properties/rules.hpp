@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "model/scheduler_config.hpp"
-#include "model/support/events_lifecycle.hpp"
+#include "model/support/events_run.hpp"
 #include "model/support/names.hpp"
 
 namespace rehearse::properties {

@@ -141,8 +141,8 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
     renew_member(s, stage_of(m, job, member), row.attempt);
   }
   const std::vector<std::int64_t> counts(row.demand.begin(), row.demand.end());
-  s.write(model::GroupAdmitted{stage_ref(m, gang_leader(m, gang)),
-                               per_profile(m, counts, row.demand)});
+  s.write(
+      model::GroupAdmitted{stage_ref(m, gang_leader(m, gang)), per_profile(m, counts, row.demand)});
   for (const std::uint32_t member : members) {
     const StageId stage = stage_of(m, job, member);
     s.write(model::StageSubmitted{stage_ref(m, stage), m.stages[stage].tasks, std::nullopt});
@@ -163,20 +163,18 @@ namespace {
 
 struct Pass {
   Step& s;
-  std::uint32_t cursor = 0;         // positions below it are dealt with
-  std::int64_t examined = 0;        // gangs tried, A20
+  std::uint32_t cursor = 0;   // positions below it are dealt with
+  std::int64_t examined = 0;  // gangs tried, A20
   bool head_found = false;
-  bool overtaking = true;           // no head, or units behind it may use what it needs
-  std::int64_t live_jobs = 0;       // when it began
+  bool overtaking = true;      // no head, or units behind it may use what it needs
+  std::int64_t live_jobs = 0;  // when it began
   std::vector<std::int32_t> head_demand;
   std::vector<Placed> placed;
 };
 
 // What its kills free may be there at once, and what stood behind its gang may go on (A8): the rest
 // is for the next pass.
-bool a_job_ended(const Pass& pass) {
-  return pass.s.m.counters.live_jobs != pass.live_jobs;
-}
+bool a_job_ended(const Pass& pass) { return pass.s.m.counters.live_jobs != pass.live_jobs; }
 
 // A6: it does not fit now.
 void refuse(Pass& pass, StageId leader) {

@@ -11,8 +11,12 @@ namespace {
 model::TaskRef task_ref(const Machine& m, StageId stage, std::int32_t partition,
                         const RunRow& run) {
   const StageRow& row = m.stages[stage];
-  return {job_name(m, row.job), stage_name(m, stage), m.executors[run.executor].name,
-          run.attempt,          partition,            run.try_number};
+  return {job_name(m, row.job),
+          stage_name(m, stage),
+          m.executors[run.executor].name,
+          run.attempt,
+          partition,
+          run.try_number};
 }
 
 bool insert_sorted(std::vector<std::int32_t>& list, std::int32_t value) {
@@ -199,10 +203,10 @@ void attempt_maybe_over(Step& s, StageId stage) {
   complete_attempt(s, stage, model::StageStatus::failed, model::StageReason::incomplete);
   StageRow& failed = m.stages.edit(stage);
   if (++failed.failures >= m.config.failure.max_stage_attempts) {
-    end_job(s, failed.job,
-            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
-             m.names->intern("outputs missing after the last attempt"), std::nullopt,
-             std::nullopt});
+    end_job(
+        s, failed.job,
+        {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
+         m.names->intern("outputs missing after the last attempt"), std::nullopt, std::nullopt});
     return;
   }
   want(s, stage);

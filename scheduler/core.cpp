@@ -8,15 +8,34 @@
 namespace rehearse::scheduler {
 
 Machine::Machine(const Machine& other)
-    : config(other.config), names(other.names), profile_names(other.profile_names),
-      autoscaling(other.autoscaling), policies(other.policies),
-      idle_placement(other.idle_placement->clone()), slots(other.slots), idle(other.idle),
-      executors(other.executors), expected(other.expected), jobs(other.jobs),
-      stages(other.stages), colds(other.colds), free_colds(other.free_colds), gangs(other.gangs),
-      runs(other.runs), timers(other.timers), next_timer(other.next_timer), queue(other.queue),
-      newly_ready(other.newly_ready), queued_gangs(other.queued_gangs), starved(other.starved),
-      outputs_on(other.outputs_on), by_name(other.by_name), on_host(other.on_host),
-      on_rack(other.on_rack), wants_pass(other.wants_pass), outputs_digest(other.outputs_digest),
+    : config(other.config),
+      names(other.names),
+      profile_names(other.profile_names),
+      autoscaling(other.autoscaling),
+      policies(other.policies),
+      idle_placement(other.idle_placement->clone()),
+      slots(other.slots),
+      idle(other.idle),
+      executors(other.executors),
+      expected(other.expected),
+      jobs(other.jobs),
+      stages(other.stages),
+      colds(other.colds),
+      free_colds(other.free_colds),
+      gangs(other.gangs),
+      runs(other.runs),
+      timers(other.timers),
+      next_timer(other.next_timer),
+      queue(other.queue),
+      newly_ready(other.newly_ready),
+      queued_gangs(other.queued_gangs),
+      starved(other.starved),
+      outputs_on(other.outputs_on),
+      by_name(other.by_name),
+      on_host(other.on_host),
+      on_rack(other.on_rack),
+      wants_pass(other.wants_pass),
+      outputs_digest(other.outputs_digest),
       counters(other.counters) {}
 
 TimerId set_timer(Step& s, TimerRow row, model::Duration delay) {
@@ -35,15 +54,15 @@ namespace {
 std::uint64_t timers_hash(const Machine& m) {
   std::uint64_t sum = 0;
   for (const TimerRow& timer : m.timers) {
-    sum += hash_of({timer.id.value, bits(timer.kind), timer.job.value, timer.consumer,
-                    timer.producer});
+    sum += hash_of(
+        {timer.id.value, bits(timer.kind), timer.job.value, timer.consumer, timer.producer});
   }
   return sum;
 }
 
 std::uint64_t policies_hash(const Machine& m) {
-  return hash_of({m.policies.queue->digest(), m.policies.overtake->digest(),
-                  m.policies.placement->digest()});
+  return hash_of(
+      {m.policies.queue->digest(), m.policies.overtake->digest(), m.policies.placement->digest()});
 }
 
 }  // namespace
@@ -110,9 +129,8 @@ void fail_stuck_jobs(Step& s) {
       live.push_back(job);
     }
   }
-  std::ranges::sort(live, {}, [&m](JobId job) {
-    return std::pair{m.jobs[job].submitted, m.jobs[job].rank};
-  });
+  std::ranges::sort(live, {},
+                    [&m](JobId job) { return std::pair{m.jobs[job].submitted, m.jobs[job].rank}; });
   for (const JobId job : live) {
     end_job(s, job,
             {model::JobOutcome::failed, model::Code::deadlock,
@@ -126,9 +144,9 @@ struct Dispatch {
   void operator()(const SubmitJob& input) const { submit_job(s, input); }
   void operator()(const CancelJob& input) const {
     if (s.m.jobs.has(input.job) && s.m.jobs[input.job].phase == JobPhase::live) {
-      end_job(s, input.job,
-              {model::JobOutcome::cancelled, model::Code::cancelled, {}, std::nullopt,
-               std::nullopt});
+      end_job(
+          s, input.job,
+          {model::JobOutcome::cancelled, model::Code::cancelled, {}, std::nullopt, std::nullopt});
     }
   }
   void operator()(const ForgetJob& input) const { forget_job(s.m, input.job); }
@@ -183,26 +201,18 @@ void Core::step(const Input& input, Actions& out) {
   std::visit(Dispatch{s}, input);
 }
 
-bool Core::wants_pass() const {
-  return machine_->wants_pass;
-}
+bool Core::wants_pass() const { return machine_->wants_pass; }
 
 void Core::pass(Actions& out) {
   Step s{*machine_, out};
   scheduler::pass(s);
 }
 
-model::Probe Core::probe(model::ProbeWhen when) {
-  return scheduler::probe(*machine_, when);
-}
+model::Probe Core::probe(model::ProbeWhen when) { return scheduler::probe(*machine_, when); }
 
-std::uint64_t Core::digest() {
-  return scheduler::digest(*machine_);
-}
+std::uint64_t Core::digest() { return scheduler::digest(*machine_); }
 
-std::uint64_t Core::full_digest() const {
-  return scheduler::full_digest(*machine_);
-}
+std::uint64_t Core::full_digest() const { return scheduler::full_digest(*machine_); }
 
 bool Core::operator==(const Core& other) const {
   const Machine& l = *machine_;
@@ -212,8 +222,7 @@ bool Core::operator==(const Core& other) const {
          l.stages == r.stages && l.colds == r.colds && l.free_colds == r.free_colds &&
          l.gangs == r.gangs && l.runs == r.runs && l.timers == r.timers &&
          l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
-         l.queued_gangs == r.queued_gangs && l.starved == r.starved &&
-         l.wants_pass == r.wants_pass;
+         l.queued_gangs == r.queued_gangs && l.starved == r.starved && l.wants_pass == r.wants_pass;
 }
 
 }  // namespace rehearse::scheduler

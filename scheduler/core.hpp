@@ -24,10 +24,10 @@ struct Machine;
 // What the core is made for. Executors are told by inputs, not here.
 struct CoreOptions {
   model::SchedulerConfig config;
-  std::vector<model::NameId> profile_names;    // by ProfileId
+  std::vector<model::NameId> profile_names;          // by ProfileId
   std::vector<model::ResourceVector> profile_tasks;  // amounts of one task, by ProfileId
-  bool autoscaling = false;                    // F12: DYNAMIC_ALLOCATION
-  model::NameTable* names = nullptr;           // outlives the core and its copies; not state
+  bool autoscaling = false;                          // F12: DYNAMIC_ALLOCATION
+  model::NameTable* names = nullptr;                 // outlives the core and its copies; not state
 };
 
 class Core {

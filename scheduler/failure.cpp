@@ -92,7 +92,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     const StageId producer = stage_of(m, job, input.fetch_from.value);
     const bool dormant = m.stages[producer].phase == StagePhase::dormant;
     const std::uint32_t cold = m.stages[producer].cold;
-    const StageId origin = !dormant ? producer
+    const StageId origin = !dormant           ? producer
                            : cold == none_u32 ? StageId{}
                                               : m.colds[cold].foreign;
     const std::uint32_t at =
@@ -209,10 +209,10 @@ void timer_fired(Step& s, TimerId id) {
     start_delay_over(s, stage_of(m, timer.job, timer.consumer));
     return;
   }
-  end_job(s, timer.job,
-          {model::JobOutcome::failed, model::Code::admission_timeout,
-           m.names->intern("no executor for it within no_executor_grace"), std::nullopt,
-           std::nullopt});
+  end_job(
+      s, timer.job,
+      {model::JobOutcome::failed, model::Code::admission_timeout,
+       m.names->intern("no executor for it within no_executor_grace"), std::nullopt, std::nullopt});
 }
 
 namespace {
@@ -269,8 +269,7 @@ void rerun_committed_group(Step& s, GangId gang) {
   if (row.reruns >= m.config.failure.max_stage_attempts) {
     end_job(s, row.job,
             {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
-             m.names->intern("a committed group was rerun too often"), std::nullopt,
-             std::nullopt});
+             m.names->intern("a committed group was rerun too often"), std::nullopt, std::nullopt});
     return;
   }
   ++row.reruns;
@@ -452,8 +451,8 @@ std::vector<RunRow> end_runs_on(Step& s, ExecutorId executor) {
   for (const RunId run : runs) {
     if (!m.runs[run].dying) {
       lost.push_back(m.runs[run]);
-      s.out.list.emplace_back(EndTask{run, model::TaskStatus::failed,
-                                      model::TaskReason::executor_lost, true});
+      s.out.list.emplace_back(
+          EndTask{run, model::TaskStatus::failed, model::TaskReason::executor_lost, true});
       unlink_from_stage(m, run);
     }
     free_run(m, run);

@@ -1,5 +1,5 @@
-// Stages and groups of live jobs: their rows, when their inputs are there (A1), what is wanted again
-// after a loss (X9, X15), and stages that stand for those of other jobs.
+// Stages and groups of live jobs: their rows, when their inputs are there (A1), what is wanted
+// again after a loss (X9, X15), and stages that stand for those of other jobs.
 #include <algorithm>
 #include <bit>
 
@@ -64,18 +64,14 @@ StageId stage_of(const Machine& m, JobId job, std::uint32_t index) {
   return StageId{row.first_stage.value + index};
 }
 
-model::NameId job_name(const Machine& m, JobId job) {
-  return m.jobs[job].spec->name;
-}
+model::NameId job_name(const Machine& m, JobId job) { return m.jobs[job].spec->name; }
 
 const model::StageSpec& spec_of(const Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
   return m.jobs[row.job].spec->stages[row.index];
 }
 
-model::NameId stage_name(const Machine& m, StageId stage) {
-  return spec_of(m, stage).name;
-}
+model::NameId stage_name(const Machine& m, StageId stage) { return spec_of(m, stage).name; }
 
 model::StageRef stage_ref(const Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
@@ -98,9 +94,7 @@ bool is_sink(const Machine& m, StageId stage) {
          job.graph->pipelined_children.row(row.index).empty();
 }
 
-bool has_readers(const Machine& m, StageId stage) {
-  return m.stages[stage].read;
-}
+bool has_readers(const Machine& m, StageId stage) { return m.stages[stage].read; }
 
 model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,
                               std::span<const std::int32_t> demand) {

@@ -14,13 +14,13 @@ struct RunTag;
 struct TimerTag;
 struct ExpectedTag;
 
-using JobId = model::Id<JobRowTag>;      // chosen by the caller: its own dense job number
-using StageId = model::Id<StageRowTag>;  // stages of one job are consecutive, in file order
-using GangId = model::Id<GangRowTag>;    // a group of two or more stages
-using RunId = model::Id<RunTag>;         // one try of one task, from launch to the slot's return
-using TimerId = model::Id<TimerTag>;     // never reused within a core's life
+using JobId = model::Id<JobRowTag>;         // chosen by the caller: its own dense job number
+using StageId = model::Id<StageRowTag>;     // stages of one job are consecutive, in file order
+using GangId = model::Id<GangRowTag>;       // a group of two or more stages
+using RunId = model::Id<RunTag>;            // one try of one task, from launch to the slot's return
+using TimerId = model::Id<TimerTag>;        // never reused within a core's life
 using ExpectedId = model::Id<ExpectedTag>;  // executors that are due, in the order of being told
-using model::ExecutorId;                 // executors in the order of joining (A15)
+using model::ExecutorId;                    // executors in the order of joining (A15)
 using model::ProfileId;
 using model::StageIndex;
 

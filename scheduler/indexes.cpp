@@ -154,8 +154,8 @@ void DemandTree::set(std::uint32_t position, std::span<const std::int32_t> deman
   }
   for (node /= 2; node > 0; node /= 2) {
     for (std::size_t p = 0; p < profiles_; ++p) {
-      nodes_[node * profiles_ + p] = std::min(nodes_[2 * node * profiles_ + p],
-                                              nodes_[(2 * node + 1) * profiles_ + p]);
+      nodes_[node * profiles_ + p] =
+          std::min(nodes_[2 * node * profiles_ + p], nodes_[(2 * node + 1) * profiles_ + p]);
     }
   }
 }

@@ -112,9 +112,8 @@ struct TimerFired {
 // Nothing can happen any more (W5): every live job fails with DEADLOCK.
 struct Stuck {};
 
-using Input =
-    std::variant<SubmitJob, CancelJob, ForgetJob, ExpectExecutor, GiveUpExecutor,
-                 JoinExecutor, LoseExecutor,
-                 HoldExecutor, ReleaseExecutor, TaskEnded, KillEffective, TimerFired, Stuck>;
+using Input = std::variant<SubmitJob, CancelJob, ForgetJob, ExpectExecutor, GiveUpExecutor,
+                           JoinExecutor, LoseExecutor, HoldExecutor, ReleaseExecutor, TaskEnded,
+                           KillEffective, TimerFired, Stuck>;
 
 }  // namespace rehearse::scheduler

@@ -80,8 +80,8 @@ ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
 ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
                       const model::StageSpec& spec, std::int32_t partition) {
   if (!spec.prefers.empty()) {
-    const ExecutorId executor = preferred(m, slots, spec.profile,
-                                          spec.prefers[static_cast<std::size_t>(partition)]);
+    const ExecutorId executor =
+        preferred(m, slots, spec.profile, spec.prefers[static_cast<std::size_t>(partition)]);
     if (executor.valid()) {
       return executor;
     }

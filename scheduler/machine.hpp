@@ -1,5 +1,5 @@
-// Everything the core knows, and the functions that change it, one source file per duty. Internal to
-// scheduler/: engines see core.hpp only. A Machine is a regular value: a copy is a snapshot.
+// Everything the core knows, and the functions that change it, one source file per duty. Internal
+// to scheduler/: engines see core.hpp only. A Machine is a regular value: a copy is a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -75,16 +75,16 @@ struct Machine {
   std::vector<TimerRow> timers;  // by id ascending
   std::uint32_t next_timer = 0;
   UnitQueue queue;
-  std::vector<StageId> newly_ready;    // leaders of gangs that no pass has looked at
-  std::vector<StageId> queued_gangs;   // leaders of gangs that wait for inputs or slots
-  std::vector<StageId> starved;        // leaders of starved units (A14)
+  std::vector<StageId> newly_ready;     // leaders of gangs that no pass has looked at
+  std::vector<StageId> queued_gangs;    // leaders of gangs that wait for inputs or slots
+  std::vector<StageId> starved;         // leaders of starved units (A14)
   std::vector<OutputIndex> outputs_on;  // by executor / 64
   // Live executors by name, host and rack (name ids); looked up, never iterated.
   std::unordered_map<std::uint32_t, ExecutorId> by_name;
   std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_host;
   std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_rack;
-  bool wants_pass = false;  // something changed that a pass has not seen (A8)
-  std::uint64_t outputs_digest = 0;    // sum over outputs of their hashes
+  bool wants_pass = false;           // something changed that a pass has not seen (A8)
+  std::uint64_t outputs_digest = 0;  // sum over outputs of their hashes
   Counters counters;
 
   explicit Machine(const model::SchedulerConfig& scheduler_config) : config(scheduler_config) {}
@@ -124,11 +124,12 @@ void set_available(Step& s, StageId stage, bool available);
 // The stage is needed: submits it, or what it lacks first (X9, X15). Its phase must not be running.
 void want(Step& s, StageId stage);
 void want_input(Step& s, StageId parent);  // a wanted unit lacks it: make it come
-void want_if_awaited(Step& s, StageId parent);  // it is not there: does a wanted unit of its job read it?
+void want_if_awaited(Step& s,
+                     StageId parent);  // it is not there: does a wanted unit of its job read it?
 void submit_attempt(Step& s, StageId stage);
 void group_wants(Step& s, GangId gang);  // waits for slots or inputs with a fresh attempt to come
 void leave_queue(Machine& m, GangId gang);
-void arm_start_delays(Step& s, JobId job);       // of stages whose inputs are there at submission
+void arm_start_delays(Step& s, JobId job);  // of stages whose inputs are there at submission
 void start_delay_over(Step& s, StageId stage);
 // The job of a shared stage ended: takeovers that waited for it run themselves if it is not there.
 void foreign_job_ended(Step& s, StageId stage);
@@ -156,7 +157,7 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
 void launch_pending(Step& s, StageId stage);
 [[nodiscard]] std::vector<RunId> live_runs(const Machine& m, StageId stage);  // launch order
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
-void free_run(Machine& m, RunId run);  // the slot is free; the row is gone
+void free_run(Machine& m, RunId run);           // the slot is free; the row is gone
 
 // ---- completion (completion.cpp) ----
 void task_ended(Step& s, const TaskEnded& input);
@@ -174,11 +175,12 @@ struct JobEnding {
   std::optional<model::PerProfile> need;
   std::optional<model::PerProfile> have;
 };
-void end_job(Step& s, JobId job, const JobEnding& ending);  // X14 for what still lives, then job_end
+void end_job(Step& s, JobId job,
+             const JobEnding& ending);                     // X14 for what still lives, then job_end
 void fail_group(Step& s, GangId gang, model::Code cause);  // X4
-void rerun_committed_group(Step& s, GangId gang);  // X10 (b)
+void rerun_committed_group(Step& s, GangId gang);          // X10 (b)
 void task_failed(Step& s, const RunRow& run, const TaskEnded& input);
-void end_attempt_by_fetch(Step& s, StageId consumer);  // its runs go on as stragglers (X9)
+void end_attempt_by_fetch(Step& s, StageId consumer);       // its runs go on as stragglers (X9)
 void end_attempt_without_input(Step& s, StageId consumer);  // launchable, but an input is gone
 void resubmit_later(Step& s, StageId consumer, std::uint32_t producer);
 void resubmit(Step& s, const TimerRow& timer);
@@ -204,8 +206,10 @@ void no_longer_starved(Machine& m, StageId leader);
 // ---- outputs of stages (outputs.cpp) ----
 void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId executor);
 void clear_output(Machine& m, StageId stage, std::int32_t partition);
-[[nodiscard]] std::uint32_t output_executor(const Machine& m, StageId stage, std::int32_t partition);
-// Outputs for readers on executors that are lost with them: strikes them off; true if there were any.
+[[nodiscard]] std::uint32_t output_executor(const Machine& m, StageId stage,
+                                            std::int32_t partition);
+// Outputs for readers on executors that are lost with them: strikes them off; true if there were
+// any.
 [[nodiscard]] bool drop_gone_outputs(Step& s, StageId stage);
 // Stages that may have outputs on the executor or its neighbours, in queue order of their jobs.
 [[nodiscard]] std::vector<StageId> stages_near(const Machine& m, ExecutorId executor);

@@ -31,8 +31,8 @@ class QueuePolicy : public Policy {
   [[nodiscard]] virtual std::int64_t key(const UnitView& unit) const = 0;
 };
 
-// Axis admission.overtake (A7, A16): while `head` waits, may units behind it start on executors that
-// serve a profile the head demands? Asked once a pass, when the head is found.
+// Axis admission.overtake (A7, A16): while `head` waits, may units behind it start on executors
+// that serve a profile the head demands? Asked once a pass, when the head is found.
 class OvertakePolicy : public Policy {
  public:
   [[nodiscard]] virtual std::unique_ptr<OvertakePolicy> clone() const = 0;

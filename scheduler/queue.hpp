@@ -16,10 +16,10 @@ namespace rehearse::scheduler {
 
 // Smaller goes first. `rank` is unique among live jobs, so no two units are equal.
 struct UnitKey {
-  std::int64_t policy = 0;       // of the queue policy
+  std::int64_t policy = 0;  // of the queue policy
   model::Instant submitted = 0;
   std::uint64_t rank = 0;
-  std::uint32_t stage = 0;       // first stage of the unit, within the job
+  std::uint32_t stage = 0;  // first stage of the unit, within the job
   auto operator<=>(const UnitKey&) const = default;
 };
 
@@ -47,9 +47,7 @@ class UnitQueue {
   [[nodiscard]] std::uint32_t next_pending(ProfileId profile, std::uint32_t from) const {
     return pending_[profile.index()].next(from);
   }
-  [[nodiscard]] std::uint32_t next_waiting(std::uint32_t from) const {
-    return waiting_.next(from);
-  }
+  [[nodiscard]] std::uint32_t next_waiting(std::uint32_t from) const { return waiting_.next(from); }
   // Of the waiting gangs, the first whose demand does not exceed `free` in any profile.
   [[nodiscard]] std::uint32_t next_fitting(std::uint32_t from,
                                            std::span<const std::int64_t> free) const {
@@ -69,11 +67,11 @@ class UnitQueue {
   void index_slot(std::uint32_t position);
 
   std::size_t profiles_ = 0;
-  std::vector<Slot> slots_;                // by position, key order
-  std::vector<std::uint32_t> position_of_; // by stage
+  std::vector<Slot> slots_;                 // by position, key order
+  std::vector<std::uint32_t> position_of_;  // by stage
   std::size_t live_ = 0;
-  std::uint32_t capacity_ = 0;             // positions the indexes have room for
-  std::vector<PositionSet> pending_;       // by profile
+  std::uint32_t capacity_ = 0;        // positions the indexes have room for
+  std::vector<PositionSet> pending_;  // by profile
   PositionSet waiting_;
   DemandTree demands_;
 };

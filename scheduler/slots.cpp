@@ -76,8 +76,7 @@ void Ledger::recount_all(std::size_t e) {
     }
   }
   const bool sure_counts = open && !rows_[e].bound.valid();
-  const auto sure =
-      static_cast<std::int32_t>(sure_counts ? count(total_of(e), sure_task_) : 0);
+  const auto sure = static_cast<std::int32_t>(sure_counts ? count(total_of(e), sure_task_) : 0);
   sure_total_ += sure - rows_[e].sure;
   rows_[e].sure = sure;
 }

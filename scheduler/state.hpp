@@ -33,31 +33,32 @@ enum class StagePhase : std::uint8_t {
 // One stage of one live job (or of an ended one whose outputs others may read).
 struct StageRow {
   JobId job;
-  std::uint32_t index = 0;         // within the job
+  std::uint32_t index = 0;  // within the job
   std::int32_t tasks = 0;
-  std::int32_t done = 0;           // partitions with a counted success that still stands
-  std::int32_t pending = 0;        // partitions the live attempt has yet to launch
-  std::int32_t running = 0;        // live runs of the live attempt
-  std::int32_t old_running = 0;    // live runs of earlier attempts
-  std::int32_t next_partition = 0; // pending partitions >= this were never launched (first attempt)
-  std::int32_t missing_inputs = 0; // regular parents that are not available
-  GangId gang;                     // invalid: a singleton
-  std::uint32_t cold = none_u32;   // StageCold, once an attempt was submitted
-  std::int16_t attempt = -1;       // of the latest attempt; -1: none yet
+  std::int32_t done = 0;         // partitions with a counted success that still stands
+  std::int32_t pending = 0;      // partitions the live attempt has yet to launch
+  std::int32_t running = 0;      // live runs of the live attempt
+  std::int32_t old_running = 0;  // live runs of earlier attempts
+  std::int32_t next_partition =
+      0;  // pending partitions >= this were never launched (first attempt)
+  std::int32_t missing_inputs = 0;  // regular parents that are not available
+  GangId gang;                      // invalid: a singleton
+  std::uint32_t cold = none_u32;    // StageCold, once an attempt was submitted
+  std::int16_t attempt = -1;        // of the latest attempt; -1: none yet
   std::uint16_t profile = 0;
-  std::uint8_t failures = 0;       // consecutive failed attempts
+  std::uint8_t failures = 0;  // consecutive failed attempts
   StagePhase phase = StagePhase::unused;
   DirtyMark dirty;
   bool used : 1 = false;
-  bool available : 1 = false;      // readers outside may start: outputs registered and all there
-  bool registered : 1 = false;     // outputs count for readers (at once, or at group commit)
-  bool starved : 1 = false;        // A14
-  bool shared : 1 = false;         // jobs submitted later may read its outputs
-  bool read : 1 = false;           // over regular edges, by own stages or shared
-  bool commits : 1 = false;        // output events are due
-  bool delay_ahead : 1 = false;    // its start_delay counts as one more missing input
-  bool delay_armed : 1 = false;    // and its timer runs
-  bool sink_done : 1 = false;      // a sink that had all its partitions once (C9)
+  bool available : 1 = false;    // readers outside may start: outputs registered and all there
+  bool registered : 1 = false;   // outputs count for readers (at once, or at group commit)
+  bool starved : 1 = false;      // A14
+  bool shared : 1 = false;       // jobs submitted later may read its outputs
+  bool read : 1 = false;         // over regular edges, by own stages or shared
+  bool commits : 1 = false;      // output events are due
+  bool delay_ahead : 1 = false;  // its start_delay counts as one more missing input
+  bool delay_armed : 1 = false;  // and its timer runs
+  bool sink_done : 1 = false;    // a sink that had all its partitions once (C9)
   bool listed_partitions : 1 = false;  // the live attempt does not cover all partitions
 
   bool operator==(const StageRow&) const = default;
@@ -83,15 +84,15 @@ struct StageCold {
     std::uint32_t stamp = 0;  // of the run; another one: the row has been used again since
     bool operator==(const Launched&) const = default;
   };
-  std::vector<Launched> launched;       // in launch order; most ended since, see live_runs
-  std::vector<std::uint32_t> outputs;   // executor by partition, none_u32 = no counted success
-  std::vector<std::int32_t> again;      // pending partitions below next_partition, descending
-  std::vector<Tries> tries;             // by partition ascending
-  model::Ranges covered;                // partitions of the live attempt; empty: all
-  std::vector<std::int32_t> committed;  // ascending: output_committed was written
-  std::vector<std::int32_t> authorized; // ascending: at-group-commit, not yet committed
-  std::vector<StageId> foreign_readers; // takeovers in other jobs that stand for this stage
-  StageId foreign;                      // of a takeover: the stage it stands for
+  std::vector<Launched> launched;        // in launch order; most ended since, see live_runs
+  std::vector<std::uint32_t> outputs;    // executor by partition, none_u32 = no counted success
+  std::vector<std::int32_t> again;       // pending partitions below next_partition, descending
+  std::vector<Tries> tries;              // by partition ascending
+  model::Ranges covered;                 // partitions of the live attempt; empty: all
+  std::vector<std::int32_t> committed;   // ascending: output_committed was written
+  std::vector<std::int32_t> authorized;  // ascending: at-group-commit, not yet committed
+  std::vector<StageId> foreign_readers;  // takeovers in other jobs that stand for this stage
+  StageId foreign;                       // of a takeover: the stage it stands for
   bool operator==(const StageCold&) const = default;
 };
 
@@ -120,31 +121,31 @@ enum class GangPhase : std::uint8_t { inputs, slots, running, committed, failed 
 
 struct GangRow {
   JobId job;
-  std::uint32_t group = 0;                // in the job's graph
-  std::uint32_t leader = 0;               // first member, stage index
-  std::vector<std::uint32_t> members;     // stage indices, topological, smallest first
-  std::vector<std::int32_t> demand;       // slots by profile, one per profile of the cluster
-  std::vector<std::int64_t> amounts;      // demand in 1/1000 units by resource
+  std::uint32_t group = 0;             // in the job's graph
+  std::uint32_t leader = 0;            // first member, stage index
+  std::vector<std::uint32_t> members;  // stage indices, topological, smallest first
+  std::vector<std::int32_t> demand;    // slots by profile, one per profile of the cluster
+  std::vector<std::int64_t> amounts;   // demand in 1/1000 units by resource
   std::int64_t tasks = 0;
-  std::int64_t unfinished = 0;            // tasks of the live attempt without a success
-  std::int32_t missing_inputs = 0;        // over all members
+  std::int64_t unfinished = 0;      // tasks of the live attempt without a success
+  std::int32_t missing_inputs = 0;  // over all members
   std::int32_t attempt = -1;
-  std::uint64_t refused_at = 0;           // sum of Ledger::freed when the last trial failed
+  std::uint64_t refused_at = 0;  // sum of Ledger::freed when the last trial failed
   GangPhase phase = GangPhase::inputs;
-  std::uint8_t reruns = 0;                // X10: after commit
+  std::uint8_t reruns = 0;  // X10: after commit
   bool used = false;
   DirtyMark dirty;
-  bool refused = false;                   // refused_at is valid
-  bool announced = false;                 // group_queued (slots) was written for this wait
+  bool refused = false;    // refused_at is valid
+  bool announced = false;  // group_queued (slots) was written for this wait
   bool starved = false;
   bool committed_once = false;
-  bool told = true;                       // X10: the journal says that it lives, or lives again
+  bool told = true;  // X10: the journal says that it lives, or lives again
 
   bool operator==(const GangRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
-    std::uint64_t hash = hash_of({id, job.value, group, bits(unfinished), bits(missing_inputs),
-                                  bits(attempt), bits(phase), bits(reruns),
-                                  bits(announced | starved << 1 | committed_once << 2 | told << 3)});
+    std::uint64_t hash = hash_of(
+        {id, job.value, group, bits(unfinished), bits(missing_inputs), bits(attempt), bits(phase),
+         bits(reruns), bits(announced | starved << 1 | committed_once << 2 | told << 3)});
     return hash;
   }
 };
@@ -155,7 +156,7 @@ struct JobRow {
   std::shared_ptr<const model::JobSpec> spec;
   std::shared_ptr<const model::StageGraph> graph;
   StageId first_stage;
-  std::uint32_t stages = 0;        // takeovers included
+  std::uint32_t stages = 0;  // takeovers included
   std::uint32_t own_stages = 0;
   std::int32_t sinks_left = 0;     // sinks without all partitions
   std::int32_t gangs_left = 0;     // groups of two or more that never committed
@@ -166,13 +167,14 @@ struct JobRow {
   JobPhase phase = JobPhase::unused;
   bool used = false;
   DirtyMark dirty;
-  bool keeps_outputs = false;      // rows stay after the end until ForgetJob
+  bool keeps_outputs = false;  // rows stay after the end until ForgetJob
 
   bool operator==(const JobRow& other) const {
     return first_stage == other.first_stage && stages == other.stages &&
            sinks_left == other.sinks_left && gangs_left == other.gangs_left &&
-           starved_units == other.starved_units && rank == other.rank && submitted == other.submitted && grace == other.grace &&
-           phase == other.phase && used == other.used && keeps_outputs == other.keeps_outputs &&
+           starved_units == other.starved_units && rank == other.rank &&
+           submitted == other.submitted && grace == other.grace && phase == other.phase &&
+           used == other.used && keeps_outputs == other.keeps_outputs &&
            (spec == other.spec || (spec && other.spec && *spec == *other.spec));
   }
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
@@ -196,12 +198,12 @@ struct ExecutorRow {
   model::NameId host;
   model::NameId rack;
   ProfileId bound;
-  std::vector<RunId> runs;    // that hold a slot here, dying ones too, in launch order
-  std::uint32_t epoch = 0;    // ends at a fetch failure that names it (X9)
+  std::vector<RunId> runs;  // that hold a slot here, dying ones too, in launch order
+  std::uint32_t epoch = 0;  // ends at a fetch failure that names it (X9)
   ExecutorPhase phase = ExecutorPhase::unused;
-  std::uint8_t holds = 0;     // live HoldExecutor count
-  bool draining = false;      // decommission: never launches again
-  bool outputs_gone = false;  // lost, and the outputs there with it
+  std::uint8_t holds = 0;        // live HoldExecutor count
+  bool draining = false;         // decommission: never launches again
+  bool outputs_gone = false;     // lost, and the outputs there with it
   std::uint32_t idle_index = 0;  // in the idle ledger
   bool used = false;
   DirtyMark dirty;
@@ -227,7 +229,7 @@ struct TimerRow {
   TimerId id;
   TimerKind kind{};
   JobId job;
-  std::uint32_t consumer = 0;  // resubmit: the stage whose attempt failed; start: the stage
+  std::uint32_t consumer = 0;         // resubmit: the stage whose attempt failed; start: the stage
   std::uint32_t producer = none_u32;  // and the stage whose output was not there
   bool operator==(const TimerRow&) const = default;
 };

@@ -1,5 +1,5 @@
-// Submission of a job: judged whole before anything of it exists (F9, F12, F13, A5), then given rows,
-// groups (F2) and its first lines (C12).
+// Submission of a job: judged whole before anything of it exists (F9, F12, F13, A5), then given
+// rows, groups (F2) and its first lines (C12).
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -158,12 +158,11 @@ model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input) {
         continue;  // an input of a takeover
       }
       const bool foreign = edge.from.value >= input.own_stages;
-      const model::NameId from = foreign
-                                     ? input.foreign[edge.from.value - input.own_stages].name
-                                     : spec.stages[edge.from.index()].name;
-      line.edges.push_back({from, spec.stages[to.index()].name,
-                            foreign ? model::EdgeKind::regular
-                                    : model::effective_kind(edge, m.config.edges)});
+      const model::NameId from = foreign ? input.foreign[edge.from.value - input.own_stages].name
+                                         : spec.stages[edge.from.index()].name;
+      line.edges.push_back(
+          {from, spec.stages[to.index()].name,
+           foreign ? model::EdgeKind::regular : model::effective_kind(edge, m.config.edges)});
     }
   }
   return line;
@@ -258,9 +257,9 @@ void write_groups(Step& s, JobId job) {
 }
 
 void reject(Step& s, const SubmitJob& input, Verdict verdict) {
-  model::JobRejected line{input.spec->name, verdict.codes.front(), verdict.codes,
-                          s.m.names->intern(verdict.detail), std::move(verdict.need),
-                          std::move(verdict.have)};
+  model::JobRejected line{input.spec->name,        verdict.codes.front(),
+                          verdict.codes,           s.m.names->intern(verdict.detail),
+                          std::move(verdict.need), std::move(verdict.have)};
   s.write(std::move(line));
 }
 

@@ -1,6 +1,7 @@
 // Dense tables of rows by strong id, with a digest kept along: the sum mod 2^64 of a 64-bit hash of
-// each row. An edit marks its row; the marked rows are hashed again when the digest is asked for, so
-// an edit costs O(1) (amortized over the edits) and a digest costs the rows edited since the last.
+// each row. An edit marks its row; the marked rows are hashed again when the digest is asked for,
+// so an edit costs O(1) (amortized over the edits) and a digest costs the rows edited since the
+// last.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +39,8 @@ struct DirtyMark {
   bool operator==(const DirtyMark& /*other*/) const { return true; }
 };
 
-// Which rows changed since the digest was last brought up to date. The mark itself stands in the row
-// (its owner says where), beside what the edit touches anyway.
+// Which rows changed since the digest was last brought up to date. The mark itself stands in the
+// row (its owner says where), beside what the edit touches anyway.
 class RowDigest {
  public:
   // `marked` is the row's mark, a bit that is part of nothing else.
@@ -133,9 +134,7 @@ class Table {
     }
     return sum;
   }
-  bool operator==(const Table& other) const {
-    return rows_ == other.rows_ && free_ == other.free_;
-  }
+  bool operator==(const Table& other) const { return rows_ == other.rows_ && free_ == other.free_; }
 
  private:
   [[nodiscard]] std::uint64_t hash_row(std::size_t row) const {

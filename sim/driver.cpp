@@ -82,10 +82,11 @@ void Driver::begin_journal() {
     line.profiles.push_back(std::move(amounts));
   }
   const model::Overheads& delays = scenario_.cluster.overheads;
-  line.overheads = {{name("launch"), name(model::format_distribution(delays.launch))},
-                    {name("status"), name(model::format_distribution(delays.status))},
-                    {name("kill"), name(model::format_distribution(delays.kill))},
-                    {name("loss_detection"), name(model::format_distribution(delays.loss_detection))}};
+  line.overheads = {
+      {name("launch"), name(model::format_distribution(delays.launch))},
+      {name("status"), name(model::format_distribution(delays.status))},
+      {name("kill"), name(model::format_distribution(delays.kill))},
+      {name("loss_detection"), name(model::format_distribution(delays.loss_detection))}};
   for (const std::string& promise : options_.promises) {
     line.promises.push_back(name(promise));
   }
@@ -167,10 +168,9 @@ void Driver::run_round(model::Instant instant) {
   const bool arrivals = next_planned_ < planned.size() && planned[next_planned_].at == instant;
   const bool choosing = scenario_.ties_shuffled || !scenario_.choices.empty();
   const bool tasks_only =
-      batch_.empty() || (static_cast<InputKind>(batch_.front().tag().event_class) ==
-                             InputKind::task &&
-                         static_cast<InputKind>(batch_.back().tag().event_class) ==
-                             InputKind::task);
+      batch_.empty() ||
+      (static_cast<InputKind>(batch_.front().tag().event_class) == InputKind::task &&
+       static_cast<InputKind>(batch_.back().tag().event_class) == InputKind::task);
   if (!arrivals && tasks_only && !choosing) {
     for (std::size_t i = 0; i < batch_.size(); ++i) {
       deliver(batch_[i]);
@@ -187,7 +187,9 @@ void Driver::run_round(model::Instant instant) {
     due.push_back({kind, order, event, {}});
   }
   for (; next_planned_ < planned.size() && planned[next_planned_].at == instant; ++next_planned_) {
-    due.push_back({InputKind::submission, submission_order(planned[next_planned_]), {},
+    due.push_back({InputKind::submission,
+                   submission_order(planned[next_planned_]),
+                   {},
                    planned[next_planned_]});
   }
   order_round(due);
@@ -216,8 +218,8 @@ void Driver::order_round(std::vector<Due>& due) {
                 due.begin() + static_cast<std::ptrdiff_t>(place + offset + 1));
   };
   if (scenario_.ties_shuffled) {
-    const model::DrawKey key = model::draw_key({scenario_.seed, model::DrawPurpose::ties,
-                                                static_cast<std::uint64_t>(now_), 0});
+    const model::DrawKey key = model::draw_key(
+        {scenario_.seed, model::DrawPurpose::ties, static_cast<std::uint64_t>(now_), 0});
     for (std::size_t i = 0; i < due.size(); ++i) {
       const std::uint64_t draw = model::draw(key, {static_cast<std::uint32_t>(i), 0, 0});
       take(i, model::uniform_below(draw, end_of_kind(i) - i));
@@ -267,12 +269,24 @@ void Driver::deliver_pending(std::uint32_t slot) {
   const Pending pending = pending_[slot];
   free_pending_.push_back(slot);
   switch (pending.what) {
-    case Pending::What::fault: fire_fault(pending.index); break;
-    case Pending::What::notice: notice(pending.index, pending.cause); break;
-    case Pending::What::join: join(pending.index, nullptr); break;
-    case Pending::What::release: release(pending.index); break;
-    case Pending::What::submission: submit(pending.submission); break;
-    case Pending::What::timer: step(scheduler::TimerFired{scheduler::TimerId{pending.index}}); break;
+    case Pending::What::fault:
+      fire_fault(pending.index);
+      break;
+    case Pending::What::notice:
+      notice(pending.index, pending.cause);
+      break;
+    case Pending::What::join:
+      join(pending.index, nullptr);
+      break;
+    case Pending::What::release:
+      release(pending.index);
+      break;
+    case Pending::What::submission:
+      submit(pending.submission);
+      break;
+    case Pending::What::timer:
+      step(scheduler::TimerFired{scheduler::TimerId{pending.index}});
+      break;
   }
 }
 

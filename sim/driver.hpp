@@ -45,13 +45,13 @@ class Driver {
     std::uint32_t launch = 0;  // launch number; engine events of other numbers are stale
     std::uint16_t profile = 0;
     bool live = false;
-    bool killed = false;       // only the slot is still held
+    bool killed = false;  // only the slot is still held
   };
   struct StageSim {
     StageDraws draws;
     bool keyed = false;
-    std::int32_t attempt = -1;       // that latest_end belongs to
-    model::Instant latest_end = 0;   // of the tasks launched in it (coupled)
+    std::int32_t attempt = -1;      // that latest_end belongs to
+    model::Instant latest_end = 0;  // of the tasks launched in it (coupled)
   };
   struct JobSim {
     Submission submission;
@@ -71,9 +71,9 @@ class Driver {
     std::int64_t speed_milli = model::milli;
     std::int64_t runs = 0;  // slots in use
     std::int32_t holds = 0;
-    bool dead = false;      // physically; deaths show only at the notice
+    bool dead = false;  // physically; deaths show only at the notice
     model::Instant died_at = 0;
-    bool lost = false;      // noticed
+    bool lost = false;  // noticed
     bool draining = false;
   };
   struct ExpectedSim {
@@ -153,8 +153,8 @@ class Driver {
   std::shared_ptr<model::NameTable> names_;
   std::vector<model::Observer*> observers_;
   model::JournalHash hash_;
-  std::int64_t events_ = 0;          // lines that the hash counts
-  model::Instant last_event_ = 0;    // of the last of them
+  std::int64_t events_ = 0;        // lines that the hash counts
+  model::Instant last_event_ = 0;  // of the last of them
   model::Event event_;
   bool watching_moments_ = false;
 

@@ -51,9 +51,11 @@ Driver::StageSim& Driver::stage_sim(scheduler::JobId job, model::StageIndex stag
 
 model::TaskRef Driver::task_ref(const Run& run) const {
   const JobSim& job = jobs_[run.job.index()];
-  return {run.job_name,  job.spec->stages[run.stage.index()].name,
+  return {run.job_name,
+          job.spec->stages[run.stage.index()].name,
           executors_[run.executor.index()].name,
-          run.attempt,   run.partition,
+          run.attempt,
+          run.partition,
           run.try_number};
 }
 
@@ -63,9 +65,8 @@ model::Instant Driver::end_of(const scheduler::Launch& action, const TryFaults& 
   const model::StageSpec& spec = job.spec->stages[action.stage.index()];
   const TryKey which{action.partition, action.attempt, action.try_number};
   StageSim& stage = stage_sim(action.job, action.stage);
-  const model::Duration length =
-      stretched(stage.draws.duration(spec, which), faults.slow_milli,
-                executors_[action.executor.index()].speed_milli);
+  const model::Duration length = stretched(stage.draws.duration(spec, which), faults.slow_milli,
+                                           executors_[action.executor.index()].speed_milli);
   model::Instant end =
       later(later(now_, stage.draws.launch(scenario_.cluster.overheads, which)), length);
   if (job.graph) {
@@ -109,8 +110,8 @@ void Driver::launch(const scheduler::Launch& action) {
   ExecutorSim& executor = executors_[action.executor.index()];
   RH_CHECK(!executor.lost, action.executor.value);
   ++executor.runs;
-  const model::TaskRef task{action.job_name,  action.stage_name, action.executor_name,
-                            action.attempt,   action.partition,  action.try_number};
+  const model::TaskRef task{action.job_name, action.stage_name, action.executor_name,
+                            action.attempt,  action.partition,  action.try_number};
   TryFaults faults;
   if (faults_.any_task_faults()) {
     faults = faults_.of_try(task, jobs_[action.job.index()].plain_name);
@@ -132,8 +133,8 @@ void Driver::launch(const scheduler::Launch& action) {
 void Driver::end_task(const scheduler::EndTask& action) {
   Run& run = runs_[action.run.index()];
   RH_CHECK(run.live && !run.killed, action.run.value);
-  model::TaskEnd line{task_ref(run), false, action.status, action.reason, std::nullopt,
-                      std::nullopt};
+  model::TaskEnd line{task_ref(run), false,        action.status,
+                      action.reason, std::nullopt, std::nullopt};
   if (!action.counted) {
     line.counted = false;
   }
@@ -149,8 +150,8 @@ void Driver::kill(const scheduler::Kill& action) {
   const model::Duration delay =
       stage_sim(run.job, run.stage)
           .draws.kill(scenario_.cluster.overheads, {run.partition, run.attempt, run.try_number});
-  model::TaskEnd line{task_ref(run), false, model::TaskStatus::killed, action.reason,
-                      std::nullopt, std::nullopt};
+  model::TaskEnd line{task_ref(run), false,        model::TaskStatus::killed,
+                      action.reason, std::nullopt, std::nullopt};
   failing_.erase(run.launch);
   if (delay == 0) {
     emit(std::move(line));
@@ -220,9 +221,8 @@ void Driver::schedule_faults(const std::vector<DueFault>& due) {
   for (const DueFault& fault : due) {
     const model::TimedAction& action = faults_.timed(fault.index).action;
     const InputKind kind = std::holds_alternative<model::LoseExecutor>(action) ? InputKind::notice
-                           : std::holds_alternative<model::CancelJob>(action)
-                               ? InputKind::cancel
-                               : InputKind::executor;
+                           : std::holds_alternative<model::CancelJob>(action)  ? InputKind::cancel
+                                                                              : InputKind::executor;
     Pending pending;
     pending.what = Pending::What::fault;
     pending.index = fault.index;

@@ -38,8 +38,8 @@ bool Driver::producer_died(const Run& run) const {
   const auto producers = job.graph->pipelined_parents.row(run.stage.index());
   return std::ranges::any_of(runs_, [&](const Run& other) {
     const ExecutorSim& executor = executors_[other.executor.index()];
-    return other.live && !other.killed && other.job == run.job &&
-           other.attempt == run.attempt && executor.dead && !executor.lost &&
+    return other.live && !other.killed && other.job == run.job && other.attempt == run.attempt &&
+           executor.dead && !executor.lost &&
            std::ranges::find(producers, other.stage.value) != producers.end();
   });
 }
@@ -102,16 +102,14 @@ void Driver::submit(const Submission& submission) {
   }
   if (const model::JobIndex reused = client_.reused_by(submission.spec); reused.valid()) {
     const scheduler::JobId latest = latest_of_[reused.index()];
-    input.reused_job =
-        latest.valid() && !jobs_[latest.index()].ended ? latest : scheduler::JobId{};
+    input.reused_job = latest.valid() && !jobs_[latest.index()].ended ? latest : scheduler::JobId{};
   }
   input.probe = submissions_++ % options_.probe_one_in == 0;
   JobSim& job = jobs_[id.index()];
   job = JobSim{};
   job.submission = submission;
   job.name = name;
-  job.plain_name =
-      submission.resubmit == 0 ? scenario_.jobs[submission.spec.index()].name : name;
+  job.plain_name = submission.resubmit == 0 ? scenario_.jobs[submission.spec.index()].name : name;
   job.spec = input.spec;
   job.key = model::job_key(names_->text(name));
   job.stages.resize(input.spec->stages.size());
@@ -188,13 +186,12 @@ void Driver::die(std::uint32_t executor, const model::LoseExecutor& fault) {
     row.died_at = now_;
     ++unnoticed_deaths_;
   }
-  const model::DrawKey key =
-      model::draw_key({scenario_.seed, model::DrawPurpose::loss_detection,
-                       model::name_key(names_->text(row.name)), 0});
+  const model::DrawKey key = model::draw_key({scenario_.seed, model::DrawPurpose::loss_detection,
+                                              model::name_key(names_->text(row.name)), 0});
   const model::Duration delay =
-      fault.noticed ? *fault.noticed
-                    : model::sample(scenario_.cluster.overheads.loss_detection,
-                                    model::draw(key, {0, 0, 0}));
+      fault.noticed
+          ? *fault.noticed
+          : model::sample(scenario_.cluster.overheads.loss_detection, model::draw(key, {0, 0, 0}));
   if (delay == 0) {
     notice(executor, fault.cause);
     return;
@@ -234,15 +231,14 @@ void Driver::expect_executors() {
       expected_.push_back({&add->executor, fault.at, true, expected_.size()});
     }
   }
-  std::ranges::sort(expected_, {}, [](const ExpectedSim& row) {
-    return std::pair{row.at, row.place};
-  });
+  std::ranges::sort(expected_, {},
+                    [](const ExpectedSim& row) { return std::pair{row.at, row.place}; });
   const auto& of_cluster = scenario_.cluster.executors;
   for (std::uint32_t i = 0; i < expected_.size(); ++i) {
     const model::ExecutorSpec* spec = expected_[i].spec;
     step(scheduler::ExpectExecutor{*spec});
-    const bool from_cluster = !of_cluster.empty() && spec >= &of_cluster.front() &&
-                              spec <= &of_cluster.back();
+    const bool from_cluster =
+        !of_cluster.empty() && spec >= &of_cluster.front() && spec <= &of_cluster.back();
     if (from_cluster) {  // the others come by their fault
       Pending pending;
       pending.what = Pending::What::join;
@@ -262,7 +258,8 @@ void Driver::join(std::uint32_t expected, const model::ExecutorSpec* spec) {
     input.expected = scheduler::ExpectedId{expected};
     spec = expected_[expected].spec;
   } else {
-    expected_.push_back({spec, now_, false, expected_.size()});  // the core counts it among its expected ones too
+    expected_.push_back(
+        {spec, now_, false, expected_.size()});  // the core counts it among its expected ones too
     input.spec = *spec;
   }
   if (spec->name.index() >= executor_named_.size()) {

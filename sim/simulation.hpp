@@ -28,12 +28,12 @@ struct RunOptions {
 
 struct RunResult {
   model::RunEndCause cause = model::RunEndCause::done;
-  model::Instant end_ns = 0;        // of the last event; 0 when there was none
-  std::uint64_t journal_hash = 0;   // XXH3-64 of scenario.md section 5
-  std::int64_t events = 0;          // journal lines that the hash counts
-  std::int64_t core_steps = 0;      // inputs and passes fed to the scheduler core
-  std::vector<std::string> faults_never_fired;      // "faults/3: lose_executor e7", file order
-  std::shared_ptr<const model::NameTable> names;    // text of every NameId of the journal
+  model::Instant end_ns = 0;                      // of the last event; 0 when there was none
+  std::uint64_t journal_hash = 0;                 // XXH3-64 of scenario.md section 5
+  std::int64_t events = 0;                        // journal lines that the hash counts
+  std::int64_t core_steps = 0;                    // inputs and passes fed to the scheduler core
+  std::vector<std::string> faults_never_fired;    // "faults/3: lose_executor e7", file order
+  std::shared_ptr<const model::NameTable> names;  // text of every NameId of the journal
 };
 
 // Observers get every event in order, on the calling thread. `scenario` must have passed

@@ -1,6 +1,6 @@
-// Always-on invariant checks. A failed check is a fault of the program, never of its input: it throws
-// InternalFault, which nobody but the outermost layer catches (exit code 70, scenario.md section 8).
-// Whoever owns the clock (sim/driver) adds virtual time and seed on the way up.
+// Always-on invariant checks. A failed check is a fault of the program, never of its input: it
+// throws InternalFault, which nobody but the outermost layer catches (exit code 70, scenario.md
+// section 8). Whoever owns the clock (sim/driver) adds virtual time and seed on the way up.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ class InternalFault : public std::logic_error {
 }  // namespace rehearse::model
 
 // RH_CHECK(condition[, integer values...]): holds in every build; the values are printed by name.
-#define RH_CHECK(condition, ...)                                                              \
-  do {                                                                                        \
-    if (!(condition)) [[unlikely]] {                                                          \
-      ::rehearse::model::check_failed(#condition, #__VA_ARGS__, __FILE__, __LINE__,           \
-                                      {__VA_ARGS__});                                         \
-    }                                                                                         \
+#define RH_CHECK(condition, ...)                                                    \
+  do {                                                                              \
+    if (!(condition)) [[unlikely]] {                                                \
+      ::rehearse::model::check_failed(#condition, #__VA_ARGS__, __FILE__, __LINE__, \
+                                      {__VA_ARGS__});                               \
+    }                                                                               \
   } while (false)

@@ -120,8 +120,8 @@ Duration mean_pareto_capped(const Distribution& d, Duration cap) {
   if (cap <= d.base_ns || d.base_ns == 0) {
     return std::min(cap, d.base_ns);
   }
-  const Fixed log_ratio = ln(static_cast<std::uint64_t>(cap)) -
-                          ln(static_cast<std::uint64_t>(d.base_ns));
+  const Fixed log_ratio =
+      ln(static_cast<std::uint64_t>(cap)) - ln(static_cast<std::uint64_t>(d.base_ns));
   const WideInt product = WideInt{d.shape_e9 - shape_scale} * log_ratio / shape_scale;
   if (product > WideInt{64} * fixed_one) {  // e^-y is 0
     const std::int64_t above = multiply_divide(d.base_ns, shape_scale, d.shape_e9 - shape_scale);
@@ -176,8 +176,8 @@ Duration mean_lognormal_capped(const Distribution& d, Duration cap) {
   if (d.base_ns == 0 || cap == 0 || sigma_e9 == 0) {
     return std::min(d.base_ns, cap);
   }
-  const Fixed log_ratio = ln(static_cast<std::uint64_t>(cap)) -
-                          ln(static_cast<std::uint64_t>(d.base_ns));
+  const Fixed log_ratio =
+      ln(static_cast<std::uint64_t>(cap)) - ln(static_cast<std::uint64_t>(d.base_ns));
   const auto sigma = static_cast<Fixed>((WideInt{sigma_e9} << fixed_bits) / shape_scale);
   const WideInt place = WideInt{log_ratio} * shape_scale / sigma_e9;
   if (place > WideInt{sigma} + normal_end) {
@@ -314,7 +314,9 @@ std::string format_distribution(const Distribution& distribution) {
       text = value("median", distribution.base_ns) +
              ",sigma=" + format_decimal(distribution.shape_e9, shape_scale);
       break;
-    case DistributionKind::exponential: text = value("mean", distribution.base_ns); break;
+    case DistributionKind::exponential:
+      text = value("mean", distribution.base_ns);
+      break;
     case DistributionKind::uniform:
       text = value("min", distribution.base_ns) + "," + value("max", distribution.max_ns);
       break;

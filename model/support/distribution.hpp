@@ -16,7 +16,12 @@
 namespace rehearse::model {
 
 enum class DistributionKind : std::uint8_t {
-  fixed, lognormal, exponential, uniform, pareto, empirical
+  fixed,
+  lognormal,
+  exponential,
+  uniform,
+  pareto,
+  empirical
 };
 RH_ENUM_NAMES(DistributionKind, "fixed", "lognormal", "exponential", "uniform", "pareto",
               "empirical");
@@ -30,10 +35,10 @@ struct Distribution {
   DistributionKind kind = DistributionKind::fixed;
   // fixed: the value. lognormal: the median. exponential: the mean. uniform, pareto: the minimum.
   Duration base_ns = 0;
-  Duration max_ns = 0;             // uniform: the greatest value, itself possible
-  std::int64_t shape_e9 = 0;       // lognormal: sigma. pareto: alpha.
+  Duration max_ns = 0;              // uniform: the greatest value, itself possible
+  std::int64_t shape_e9 = 0;        // lognormal: sigma. pareto: alpha.
   std::vector<Duration> values_ns;  // empirical: equally likely, in the order of the file
-  std::optional<Duration> cap_ns;  // every sample above it becomes it
+  std::optional<Duration> cap_ns;   // every sample above it becomes it
 
   bool operator==(const Distribution&) const = default;
 };

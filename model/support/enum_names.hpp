@@ -32,9 +32,9 @@ template <NamedEnum E>
 }
 
 // Defines the name table of E inside namespace rehearse::model.
-#define RH_ENUM_NAMES(E, ...)                                            \
-  template <>                                                            \
-  struct EnumNames<E> {                                                  \
+#define RH_ENUM_NAMES(E, ...)                                                     \
+  template <>                                                                     \
+  struct EnumNames<E> {                                                           \
     static constexpr auto texts = std::to_array<std::string_view>({__VA_ARGS__}); \
   }
 

@@ -13,12 +13,35 @@ namespace rehearse::model {
 
 // Section 7 in reading order; rejections, failures and group causes share it.
 enum class Code : std::uint8_t {
-  insufficient_slots, dag_cycle, group_cycle, regular_inside_group, mixed_job, shared_producer,
-  fan_out, profile_conflict, barrier_member, dynamic_allocation, speculation, push_merge,
-  indeterminate_producer, checksum_retry, cached_member, checkpointed_member, adaptive_exchange,
-  non_idempotent_commit, pull_scheduling, no_executors, admission_timeout, task_failed,
-  executor_lost, fetch_failed, group_failed, stage_attempts_exceeded, indeterminate_result,
-  deadlock, cancelled
+  insufficient_slots,
+  dag_cycle,
+  group_cycle,
+  regular_inside_group,
+  mixed_job,
+  shared_producer,
+  fan_out,
+  profile_conflict,
+  barrier_member,
+  dynamic_allocation,
+  speculation,
+  push_merge,
+  indeterminate_producer,
+  checksum_retry,
+  cached_member,
+  checkpointed_member,
+  adaptive_exchange,
+  non_idempotent_commit,
+  pull_scheduling,
+  no_executors,
+  admission_timeout,
+  task_failed,
+  executor_lost,
+  fetch_failed,
+  group_failed,
+  stage_attempts_exceeded,
+  indeterminate_result,
+  deadlock,
+  cancelled
 };
 RH_ENUM_NAMES(Code, "INSUFFICIENT_SLOTS", "DAG_CYCLE", "GROUP_CYCLE", "REGULAR_INSIDE_GROUP",
               "MIXED_JOB", "SHARED_PRODUCER", "FAN_OUT", "PROFILE_CONFLICT", "BARRIER_MEMBER",
@@ -56,8 +79,15 @@ enum class StageStatus : std::uint8_t { success, failed, cancelled };
 RH_ENUM_NAMES(StageStatus, "success", "failed", "cancelled");
 
 enum class StageReason : std::uint8_t {
-  task_failed, fetch_failed, executor_lost, group_failed, incomplete, rolled_back, job_failed,
-  job_cancelled, job_done
+  task_failed,
+  fetch_failed,
+  executor_lost,
+  group_failed,
+  incomplete,
+  rolled_back,
+  job_failed,
+  job_cancelled,
+  job_done
 };
 RH_ENUM_NAMES(StageReason, "task_failed", "fetch_failed", "executor_lost", "group_failed",
               "incomplete", "rolled_back", "job_failed", "job_cancelled", "job_done");
@@ -67,8 +97,18 @@ RH_ENUM_NAMES(TaskStatus, "success", "failed", "killed");
 
 // The first six belong to failed, the others to killed; a success has none.
 enum class TaskReason : std::uint8_t {
-  exception, fetch_failed, result_lost, out_of_memory, commit_denied, executor_lost,
-  group_failed, job_ended, cancelled, other_attempt, superseded, external
+  exception,
+  fetch_failed,
+  result_lost,
+  out_of_memory,
+  commit_denied,
+  executor_lost,
+  group_failed,
+  job_ended,
+  cancelled,
+  other_attempt,
+  superseded,
+  external
 };
 RH_ENUM_NAMES(TaskReason, "exception", "fetch_failed", "result_lost", "out_of_memory",
               "commit_denied", "executor_lost", "group_failed", "job_ended", "cancelled",

@@ -8,20 +8,22 @@
 #include <type_traits>
 #include <variant>
 
-#include "model/support/events_lifecycle.hpp"
+#include "model/support/events_flow.hpp"
+#include "model/support/events_groups.hpp"
+#include "model/support/events_run.hpp"
 #include "model/support/events_tasks.hpp"
 #include "model/support/time.hpp"
 
 namespace rehearse::model {
 
-using EventBody = std::variant<RunStart, ExecutorAdded, ExecutorLost, ExecutorHeld,
-                               ExecutorReleased, JobSubmitted, JobRejected, JobStarted, JobEnd,
-                               GroupFormed, GroupQueued, GroupAdmitted, GroupCommitted,
-                               GroupFailed, GroupCancelled, EdgesChanged, StageSubmitted,
-                               StageCompleted, TaskStart, TaskEnd, SlotReturned, MemberFinished,
-                               OutputsRegistered, OutputsLost, OutputCommitted, OutputDiscarded,
-                               Reservation, Blocked, Unblocked, RecordLatency, Message, Probe,
-                               FirstRow, RowsDelivered, DiskUsed, RunEnd>;
+using EventBody =
+    std::variant<RunStart, ExecutorAdded, ExecutorLost, ExecutorHeld, ExecutorReleased,
+                 JobSubmitted, JobRejected, JobStarted, JobEnd, GroupFormed, GroupQueued,
+                 GroupAdmitted, GroupCommitted, GroupFailed, GroupCancelled, EdgesChanged,
+                 StageSubmitted, StageCompleted, TaskStart, TaskEnd, SlotReturned, MemberFinished,
+                 OutputsRegistered, OutputsLost, OutputCommitted, OutputDiscarded, Reservation,
+                 Blocked, Unblocked, RecordLatency, Message, Probe, FirstRow, RowsDelivered,
+                 DiskUsed, RunEnd>;
 
 struct Event {
   Instant t = 0;
@@ -52,7 +54,8 @@ template <class Body>
   }(std::type_identity<EventBody>{});
 }
 
-// Whoever wants to know what happens: monitors, metrics, writers, the hash. Called in journal order.
+// Whoever wants to know what happens: monitors, metrics, writers, the hash. Called in journal
+// order.
 class Observer {
  public:
   virtual ~Observer() = default;

@@ -30,8 +30,7 @@ class Engine {
   // the same instant.
   void push(model::Instant instant, const EventTag& tag) {
     RH_CHECK(instant >= now_, instant, now_);
-    RH_CHECK(tag.event_class <= EventTag::event_class_max &&
-                 tag.payload <= EventTag::payload_max,
+    RH_CHECK(tag.event_class <= EventTag::event_class_max && tag.payload <= EventTag::payload_max,
              tag.event_class, tag.payload);
     queue_.push(Event::make(instant, tag));
   }

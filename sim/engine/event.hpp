@@ -26,9 +26,8 @@ struct Event {
   std::uint64_t key = 0;   // class (4 bits), sequence (32), payload (28), from the top
 
   [[nodiscard]] static constexpr Event make(model::Instant instant, const EventTag& tag) {
-    return {static_cast<std::uint64_t>(instant), std::uint64_t{tag.event_class} << 60 |
-                                                     std::uint64_t{tag.sequence} << 28 |
-                                                     tag.payload};
+    return {static_cast<std::uint64_t>(instant),
+            std::uint64_t{tag.event_class} << 60 | std::uint64_t{tag.sequence} << 28 | tag.payload};
   }
   [[nodiscard]] constexpr model::Instant instant() const {
     return static_cast<model::Instant>(time);

@@ -121,8 +121,8 @@ Event RadixHeap::pop_small(std::size_t index) {
   std::uint64_t others_min = no_time;
   for (std::uint32_t i = 1; i < bucket.fill; ++i) {
     const Event event = events[i];
-    const bool less = event.time < least.time ||
-                      (event.time == least.time && event.key < least.key);
+    const bool less =
+        event.time < least.time || (event.time == least.time && event.key < least.key);
     others_min = std::min(others_min, less ? least.time : event.time);
     least_at = less ? i : least_at;
     least.time = less ? event.time : least.time;
@@ -150,8 +150,8 @@ void RadixHeap::push_into_run(const Event& event) {
 
 Event RadixHeap::pop_from_run() {
   Event event;
-  const bool run_first = late_.empty() || (run_head_ < run_.size() &&
-                                           run_[run_head_].key <= late_.front().key);
+  const bool run_first =
+      late_.empty() || (run_head_ < run_.size() && run_[run_head_].key <= late_.front().key);
   if (run_first) {
     event = run_[run_head_++];
   } else {

@@ -107,9 +107,8 @@ std::string Client::name_of(const Submission& submission) const {
 void Client::plan_takeovers(std::uint32_t job) {
   std::vector<ForeignRef>& foreign = plans_[job].foreign;
   const auto add = [this, &foreign](JobIndex owner, StageIndex stage) {
-    const bool known = std::ranges::any_of(foreign, [&](const ForeignRef& ref) {
-      return ref.job == owner && ref.stage == stage;
-    });
+    const bool known = std::ranges::any_of(
+        foreign, [&](const ForeignRef& ref) { return ref.job == owner && ref.stage == stage; });
     if (known) {
       return;
     }
@@ -207,9 +206,8 @@ JobSpec Client::with_takeovers(std::uint32_t job, model::NameTable& names) const
       }
       model::EdgeSpec input;  // of another job's stage, so it is regular whatever the axis says
       input.from_job = owner.name;
-      input.from = edge.from.valid()
-                       ? takeover_of(ref.job, edge.from)
-                       : *stage_named(JobIndex{job}, edge.from_job, edge.from_stage);
+      input.from = edge.from.valid() ? takeover_of(ref.job, edge.from)
+                                     : *stage_named(JobIndex{job}, edge.from_job, edge.from_stage);
       input.to = {takeover_of(ref.job, ref.stage)};
       spec.edges.push_back(std::move(input));
     }
@@ -237,7 +235,8 @@ scheduler::SubmitJob Client::expand(const Submission& submission, model::NameId 
   for (const ForeignRef& ref : plan.foreign) {
     const JobSpec& owner = scenario_.jobs[ref.job.index()];
     input.foreign.push_back(
-        {{}, ref.stage,
+        {{},
+         ref.stage,
          names.intern(std::string(names.text(owner.name)) + "/" +
                       std::string(names.text(owner.stages[ref.stage.index()].name)))});
   }

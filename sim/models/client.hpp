@@ -17,9 +17,9 @@ namespace rehearse::sim {
 // One submission that is to come.
 struct Submission {
   model::Instant at = 0;
-  model::JobIndex spec;      // in the scenario
-  std::int32_t copy = 0;     // of `repeat`, from 1; 0 = no repeat
-  std::int32_t resubmit = 0; // #n; 0 = the first
+  model::JobIndex spec;       // in the scenario
+  std::int32_t copy = 0;      // of `repeat`, from 1; 0 = no repeat
+  std::int32_t resubmit = 0;  // #n; 0 = the first
 };
 
 // Order among submissions of one instant: file order, then copies and resubmissions by (original's
@@ -59,20 +59,21 @@ class Client {
   [[nodiscard]] model::JobIndex reused_by(model::JobIndex job) const {
     return plans_[job.index()].reused;
   }
-  // The takeover of `job` that stands for stage "from_job/from_stage"; own stages by name otherwise.
+  // The takeover of `job` that stands for stage "from_job/from_stage"; own stages by name
+  // otherwise.
   [[nodiscard]] std::optional<model::StageIndex> stage_named(model::JobIndex job,
                                                              model::NameId from_job,
                                                              model::NameId from_stage) const;
 
  private:
   struct Plan {
-    std::vector<ForeignRef> foreign;            // takeovers, behind the own stages
-    std::vector<model::StageIndex> shared;      // own stages that other jobs read
+    std::vector<ForeignRef> foreign;        // takeovers, behind the own stages
+    std::vector<model::StageIndex> shared;  // own stages that other jobs read
     model::JobIndex reused;
-    std::vector<model::JobIndex> awaited_by;    // jobs whose `after` names this one
-    std::int32_t unfinished = 1;                // requests that have not ended for good
-    std::int32_t awaited = 0;                   // `after` entries that have not come
-    model::Instant earliest = 0;                // latest end + delay so far
+    std::vector<model::JobIndex> awaited_by;  // jobs whose `after` names this one
+    std::int32_t unfinished = 1;              // requests that have not ended for good
+    std::int32_t awaited = 0;                 // `after` entries that have not come
+    model::Instant earliest = 0;              // latest end + delay so far
   };
 
   void plan_takeovers(std::uint32_t job);

@@ -166,9 +166,9 @@ void Faults::follow_stages(const model::Event& event, std::vector<DueFault>& due
   if (const auto* line = event.as<model::StageCompleted>()) {
     const StageKey key = group_of(line->stage.job, line->stage.stage);
     if (group_members_.find(key) == group_members_.end()) {
-      at_group(line->status == model::StageStatus::success ? Moment::group_commit
-                                                           : Moment::teardown,
-               line->stage);
+      at_group(
+          line->status == model::StageStatus::success ? Moment::group_commit : Moment::teardown,
+          line->stage);
     }
   } else if (const auto* admitted = event.as<model::GroupAdmitted>()) {
     attempts_.erase(group_of(admitted->group.job, admitted->group.stage));
@@ -196,8 +196,8 @@ std::vector<DueFault> Faults::after_event(const model::Event& event) {
   } else if (const auto* lost = event.as<model::ExecutorLost>()) {
     occur({Moment::executor_lost, {}, {}, lost->executor}, event.t, due);
   } else if (const auto* outputs = event.as<model::OutputsLost>()) {
-    occur({Moment::external_input_lost, outputs->job, {outputs->stage}, outputs->executor},
-          event.t, due);
+    occur({Moment::external_input_lost, outputs->job, {outputs->stage}, outputs->executor}, event.t,
+          due);
   }
   return due;
 }

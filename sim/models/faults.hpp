@@ -1,5 +1,6 @@
 // The fault plan at work: which faults hit which try, and which timed faults a moment sets off
-// (scenario.md section 2). Looks at journal events only; executing a fault is the driver's business.
+// (scenario.md section 2). Looks at journal events only; executing a fault is the driver's
+// business.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,7 @@ class Faults {
   [[nodiscard]] std::vector<std::string> never_fired() const;
 
  private:
-  using NameKey = std::uint32_t;  // value of a name id
+  using NameKey = std::uint32_t;                             // value of a name id
   using StageKey = std::pair<std::uint32_t, std::uint32_t>;  // job, stage name ids
   struct Attempt {  // of a group, or of a stage that is one of its own
     std::int64_t tasks = 0;
@@ -86,8 +87,8 @@ class Faults {
     std::uint32_t entry = 0;  // in FaultPlan::tasks
     auto operator<=>(const Target&) const = default;
   };
-  std::vector<Target> targets_;        // sorted
-  std::vector<bool> job_has_targets_;  // by name id
+  std::vector<Target> targets_;                                   // sorted
+  std::vector<bool> job_has_targets_;                             // by name id
   std::map<StageKey, StageKey> leader_of_;                        // members of groups
   std::map<StageKey, std::vector<model::NameId>> group_members_;  // by leader
   std::map<StageKey, Attempt> attempts_;                          // live, by leader

@@ -30,16 +30,16 @@ void draw_sample(benchmark::State& state, const model::Distribution& distributio
 }
 BENCHMARK_CAPTURE(draw_sample, fixed, model::fixed_distribution(model::millisecond));
 BENCHMARK_CAPTURE(draw_sample, lognormal,
-                  model::lognormal_distribution(
-                      {.median_ns = 100 * model::millisecond, .sigma_e9 = 500'000'000}));
+                  model::lognormal_distribution({.median_ns = 100 * model::millisecond,
+                                                 .sigma_e9 = 500'000'000}));
 BENCHMARK_CAPTURE(draw_sample, exponential,
                   model::exponential_distribution(100 * model::millisecond));
 BENCHMARK_CAPTURE(draw_sample, uniform,
-                  model::uniform_distribution(
-                      {.min_ns = model::millisecond, .max_ns = 100 * model::millisecond}));
+                  model::uniform_distribution({.min_ns = model::millisecond,
+                                               .max_ns = 100 * model::millisecond}));
 BENCHMARK_CAPTURE(draw_sample, pareto,
-                  model::pareto_distribution(
-                      {.min_ns = 10 * model::millisecond, .alpha_e9 = 1'500'000'000}));
+                  model::pareto_distribution({.min_ns = 10 * model::millisecond,
+                                              .alpha_e9 = 1'500'000'000}));
 BENCHMARK_CAPTURE(draw_sample, empirical, model::empirical_distribution({1, 2, 3, 5, 8, 13}));
 
 void mean_of_capped_lognormal(benchmark::State& state) {

@@ -10,7 +10,7 @@
 namespace rehearse::bench {
 
 struct WorkloadOptions {
-  std::int32_t hosts = 1000;       // of 16 cores and 64 GB
+  std::int32_t hosts = 1000;  // of 16 cores and 64 GB
   std::int64_t tasks_about = 1'000'000;
   std::uint64_t seed = 1;
 };
