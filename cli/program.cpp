@@ -67,10 +67,9 @@ int run_parsed(std::span<const std::string> arguments) {
 
 }  // namespace
 
-int run_program(std::span<const std::string> arguments) {
-  install_interrupt_handler();
+int guarded(const std::function<int()>& body) {
   try {
-    return run_parsed(arguments);
+    return body();
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "rehearse: out of memory\n  give fewer inputs or --threads 1\n");
     return exit_io;
@@ -81,6 +80,11 @@ int run_program(std::span<const std::string> arguments) {
                fault.what(), REHEARSE_VERSION);
     return exit_fault;
   }
+}
+
+int run_program(std::span<const std::string> arguments) {
+  install_interrupt_handler();
+  return guarded([&] { return run_parsed(arguments); });
 }
 
 }  // namespace rehearse::cli

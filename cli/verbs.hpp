@@ -2,6 +2,7 @@
 // that end the verb; the caller prints them and maps them to 1 or 2.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -29,6 +30,10 @@ using VerbResult = model::Result<int>;
 [[nodiscard]] VerbResult print_completion(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult inspect_traces(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult convert_trace(const CommandLine& line, const Settings& settings);
+
+// Calls `body` and turns what it throws into an exit code and a message: a failed check, or any
+// other exception, is a fault of the program (70); no memory is a failure at run time (1).
+[[nodiscard]] int guarded(const std::function<int()>& body);
 
 // From the arguments behind the program's name to the exit code; prints.
 [[nodiscard]] int run_program(std::span<const std::string> arguments);

@@ -103,7 +103,6 @@ struct Group {
   std::uint64_t failed_in = no_time_slot;       // group_failed; kept when it is admitted again
   std::uint64_t task_failed_in = no_time_slot;  // a member task failed (X1)
   std::uint64_t task_killed_in = no_time_slot;  // a member task was killed as group_failed (X4)
-  std::uint64_t registered_in = no_time_slot;   // outputs_registered of a member
 
   [[nodiscard]] bool gang_of_several() const { return members.size() > 1; }
   [[nodiscard]] bool live() const {
@@ -121,7 +120,8 @@ struct Edge {
 
 // A regular edge from a stage of another job.
 struct ForeignEdge {
-  model::NameId job;  // as written; the latest resubmission is meant
+  model::NameId job;         // as written
+  Index writer = no_index;   // its latest resubmission when the reader was submitted
   model::NameId stage;
   model::NameId copy;        // "job.stage": what the reader runs itself when the job is gone
   Index profile = no_index;  // of that stage, if its job lived at submission

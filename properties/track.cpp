@@ -294,7 +294,7 @@ std::string Track::missing_input(const Seen& seen) const {
     if (edge.to >= body.stages.size() || &body.stages[edge.to] != &stage) {
       continue;
     }
-    const Index writer = latest_job(edge.job);
+    const Index writer = edge.writer;
     if (writer == no_index || jobs_[writer].ended() || jobs_[writer].body == nullptr) {
       continue;  // the reader runs a copy if it must; that copy is a stage of its own
     }

@@ -172,13 +172,16 @@ void Track::add_foreign_edge(std::string_view path, Index to, JobBody& body) con
   std::string copy(path);
   copy[slash] = '.';
   ForeignEdge edge{.job = names_->find(path.substr(0, slash)),
+                   .writer = no_index,
                    .stage = names_->find(path.substr(slash + 1)),
                    .copy = names_->find(copy),
                    .profile = no_index,
                    .to = to};
-  if (const Index writer = latest_job(edge.job); writer != no_index && jobs_[writer].body) {
-    const Index stage = find_stage(*jobs_[writer].body, edge.stage);
-    edge.profile = stage == no_index ? no_index : jobs_[writer].body->stages[stage].profile;
+  edge.writer = latest_job(edge.job);
+  if (edge.writer != no_index && jobs_[edge.writer].body) {
+    const JobBody& writer = *jobs_[edge.writer].body;
+    const Index stage = find_stage(writer, edge.stage);
+    edge.profile = stage == no_index ? no_index : writer.stages[stage].profile;
   }
   body.foreign.push_back(edge);
 }

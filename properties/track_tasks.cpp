@@ -132,7 +132,6 @@ void Track::apply_one(const model::OutputsRegistered& /*event*/) {
   }
   target_.stage->outputs = target_.stage->tasks;
   if (target_.group != nullptr) {
-    target_.group->registered_in = instant_;
     touch();
   }
 }

@@ -90,8 +90,9 @@ StageId gang_leader(const Machine& m, GangId gang) {
 bool is_sink(const Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
   const JobRow& job = m.jobs[row.job];
-  return row.index < job.own_stages && job.graph->regular_children.row(row.index).empty() &&
-         job.graph->pipelined_children.row(row.index).empty();
+  const auto own = [&job](std::uint32_t child) { return child < job.own_stages; };
+  return own(row.index) && job.graph->pipelined_children.row(row.index).empty() &&
+         std::ranges::none_of(job.graph->regular_children.row(row.index), own);
 }
 
 bool has_readers(const Machine& m, StageId stage) { return m.stages[stage].read; }

@@ -171,6 +171,33 @@ def check_refused():
     expect(plain.returncode == 0, f"the scenario without such a key: {plain.stderr}")
 
 
+def check_readme():
+    """Every console block of the README shows what the program prints; "..." skips lines. The
+    scenario it shows is the file it names."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    expect(len(blocks) >= 3, f"README.md has {len(blocks)} console blocks")
+    for block in blocks:
+        command, *shown = block.rstrip("\n").split("\n")
+        printed = run(*shlex.split(command.removeprefix("$ rehearse "))).stdout.split("\n")
+        at = 0
+        skipped = False
+        for line in shown:
+            if line == "...":
+                skipped = True
+                continue
+            found = next((i for i in range(at, len(printed)) if printed[i] == line), None)
+            expect(found is not None and (skipped or found == at), f"README.md: {line!r}")
+            at = at if found is None else found + 1
+            skipped = False
+    scenario = re.search(r"```jsonc\n(.*?)```", text, re.DOTALL)
+    expect(scenario is not None and
+           (ROOT / "examples/gang.json").read_text(encoding="utf-8").endswith(scenario.group(1)),
+           "README.md shows another scenario than examples/gang.json")
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        expect((ROOT / link).exists(), f"README.md: {link} does not exist")
+
+
 def check_full_disk():
     if Path("/dev/full").exists():
         with open("/dev/full", "w", encoding="utf-8") as full:
@@ -203,6 +230,7 @@ def main():
     check_examples(names)
     check_completion(names)
     check_refused()
+    check_readme()
     check_full_disk()
     with tempfile.TemporaryDirectory() as folder:
         check_sample(folder)

@@ -340,7 +340,7 @@ class Environment {
     const auto index = static_cast<std::uint32_t>(submitted_ % scenario_.jobs.size());
     const auto round = static_cast<std::int32_t>(submitted_ / scenario_.jobs.size());
     if (round > 0 && !failed_[index]) {
-      submitted_ += percent(50) ? 1 : 0;  // it may fail yet
+      submitted_ += percent(50) ? 1U : 0U;  // it may fail yet
       return;
     }
     ++submitted_;
