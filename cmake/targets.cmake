@@ -114,5 +114,5 @@ function(rehearse_header_checks)
   add_test(NAME headers_alone
     COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --target header_checks -j 2
       -- -k 0)
-  set_tests_properties(headers_alone PROPERTIES LABELS tidy RUN_SERIAL ON TIMEOUT 600)
+  set_tests_properties(headers_alone PROPERTIES LABELS full RUN_SERIAL ON TIMEOUT 600)
 endfunction()

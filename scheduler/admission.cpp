@@ -62,6 +62,12 @@ bool counts_reach(const Ledger& slots, const GangRow& gang) {
   return slots_reach(slots, gang);
 }
 
+bool has_preferences(const model::JobSpec& spec, const GangRow& gang) {
+  return std::ranges::any_of(gang.members, [&spec](std::uint32_t stage) {
+    return !spec.stages[stage].prefers.empty();
+  });
+}
+
 void give_back(Ledger& slots, const model::JobSpec& spec, std::vector<Placed>& placed) {
   for (const Placed& task : placed) {
     slots.undo(task.executor, spec.stages[task.stage].profile);
@@ -80,19 +86,21 @@ std::uint64_t freed_for(const Machine& m, const GangRow& gang) {
 
 }  // namespace
 
-Fit trial(Machine& m, Ledger& slots, PlacementPolicy& placement, const JobRow& job,
-          const GangRow& gang, std::vector<Placed>& placed) {
+Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
+          std::vector<Placed>& placed) {
   placed.clear();
-  for (const std::uint32_t stage : trial_order(slots, *job.spec, gang)) {
+  for (const std::uint32_t stage : trial_order(on.slots, *job.spec, gang)) {
     const model::StageSpec& spec = job.spec->stages[stage];
     for (std::int32_t partition = 0; partition < spec.tasks; ++partition) {
-      const ExecutorId executor = place_task(m, slots, placement, spec, partition);
+      const ExecutorId executor =
+          on.preferences ? place_task(m, on.slots, on.placement, spec, partition)
+                         : on.placement.pick(on.slots, spec.profile);
       if (!executor.valid()) {
-        give_back(slots, *job.spec, placed);
+        give_back(on.slots, *job.spec, placed);
         return Fit::short_of_slots;
       }
-      placement.taking(slots, executor);
-      slots.take(executor, spec.profile);
+      on.placement.taking(on.slots, executor);
+      on.slots.take(executor, spec.profile);
       placed.push_back({stage, partition, executor});
     }
   }
@@ -110,18 +118,12 @@ bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang, bool* by
       (!m.idle.any_bound() && gang.tasks <= m.idle.sure_total())) {
     return true;
   }
-  std::vector<Placed> placed;
   // Preferences order the search, they never decide whether a gang fits an idle cluster: the trial
   // is on the idle ledger, whose ids are its own, so it runs without them.
-  JobRow plain = job;
-  auto spec = std::make_shared<model::JobSpec>(*job.spec);
-  for (model::StageSpec& stage : spec->stages) {
-    stage.prefers.clear();
-  }
-  plain.spec = std::move(spec);
+  std::vector<Placed> placed;
   m.idle_placement->begin(m.idle);
-  const Fit fit = trial(m, m.idle, *m.idle_placement, plain, gang, placed);
-  give_back(m.idle, *plain.spec, placed);
+  const Fit fit = trial(m, {m.idle, *m.idle_placement}, job, gang, placed);
+  give_back(m.idle, *job.spec, placed);
   *by_trial = fit != Fit::fits;
   return fit == Fit::fits;
 }
@@ -209,7 +211,14 @@ bool try_gang(Pass& pass, StageId leader) {
     return false;
   }
   const JobRow& job = m.jobs[row.job];
-  if (trial(m, m.slots, *m.policies.placement, job, row, pass.placed) != Fit::fits) {
+  // A13: where preferences spoil a packing, the gang goes without them.
+  TrialOn on{m.slots, *m.policies.placement, true};
+  Fit fit = trial(m, on, job, row, pass.placed);
+  if (fit != Fit::fits && has_preferences(*job.spec, row)) {
+    on.preferences = false;
+    fit = trial(m, on, job, row, pass.placed);
+  }
+  if (fit != Fit::fits) {
     if (pass.overtaking) {  // behind a head the trial sees only a part of the slots
       GangRow& edited = m.gangs.edit(gang);
       edited.refused = true;

@@ -142,9 +142,14 @@ struct Placed {
   ExecutorId executor;
 };
 enum class Fit : std::uint8_t { fits, short_of_slots };
+struct TrialOn {
+  Ledger& slots;
+  PlacementPolicy& placement;
+  bool preferences = false;  // first to the executors that tasks prefer
+};
 // A4: takes the slots of every task of the gang from the ledger, or nothing. Result in `placed`.
-[[nodiscard]] Fit trial(Machine& m, Ledger& slots, PlacementPolicy& placement, const JobRow& job,
-                        const GangRow& gang, std::vector<Placed>& placed);
+[[nodiscard]] Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
+                        std::vector<Placed>& placed);
 // A5 for a demand; true if an idle cluster could hold it. `by_trial`: counts would fit.
 [[nodiscard]] bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang,
                                   bool* by_trial);

@@ -259,9 +259,12 @@ void Driver::deliver(const Event& event) {
     deliver_pending(tag.payload);
     return;
   }
-  const scheduler::RunId run{tag.payload};
-  if (runs_[run.index()].live && runs_[run.index()].launch == tag.sequence) {
-    report_task(run);
+  // What a killed task would have reported is dropped; at the instant at which its slot comes back
+  // the first event stands for that, in the place of its launch either way.
+  const scheduler::RunId id{tag.payload};
+  const Run& run = runs_[id.index()];
+  if (run.live && run.launch == tag.sequence && (!run.killed || now_ == run.free_at)) {
+    report_task(id);
   }
 }
 

@@ -162,8 +162,8 @@ void Driver::kill(const scheduler::Kill& action) {
   line.slot = model::SlotState::held;
   emit(std::move(line));
   run.killed = true;
-  run.launch = next_launch_++;  // what the task would have reported is stale now
-  engine_.push(later(now_, delay),
+  run.free_at = later(now_, delay);
+  engine_.push(run.free_at,
                {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});
 }
 
