@@ -21,7 +21,7 @@ std::unexpected<Error> refuse(std::string what, std::string remedy) {
 std::string did_you_mean(std::string_view given, const std::vector<std::string_view>& known,
                          std::string otherwise) {
   const std::string near = model::nearest_name(given, known.data(), known.data() + known.size());
-  return near.empty() ? otherwise : fmt::format("did you mean {}?", near);
+  return near.empty() ? std::move(otherwise) : fmt::format("did you mean {}?", near);
 }
 
 // The words of verbs at one level: {"run", ..., "trace"}, or those behind "trace ".

@@ -25,8 +25,8 @@ class Deferred final : public Monitor {
       return;
     }
     if (event.as<model::OutputsRegistered>() != nullptr) {
-      registered_.push_back({{seen.job_index, seen.stage->group},
-                             track().name(*seen.job, *seen.group)});
+      registered_.push_back(
+          {{seen.job_index, seen.stage->group}, track().name(*seen.job, *seen.group)});
     } else if (const auto* completed = event.as<model::StageCompleted>()) {
       if (completed->status == model::StageStatus::success) {
         extend(completed->stage, seen);
@@ -106,7 +106,7 @@ class Deferred final : public Monitor {
     std::string name;
   };
   std::vector<Registered> registered_;  // in this instant, their commit has not come yet
-  GroupRef open_;  // the group whose block is being read
+  GroupRef open_;                       // the group whose block is being read
   std::string name_;
   std::uint64_t begun_at_ = 0;  // sequence of its first stage_completed
   std::size_t next_ = 0;        // members completed so far

@@ -120,8 +120,8 @@ struct Edge {
 
 // A regular edge from a stage of another job.
 struct ForeignEdge {
-  model::NameId job;         // as written
-  Index writer = no_index;   // its latest resubmission when the reader was submitted
+  model::NameId job;        // as written
+  Index writer = no_index;  // its latest resubmission when the reader was submitted
   model::NameId stage;
   model::NameId copy;        // "job.stage": what the reader runs itself when the job is gone
   Index profile = no_index;  // of that stage, if its job lived at submission

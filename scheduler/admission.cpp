@@ -62,12 +62,6 @@ bool counts_reach(const Ledger& slots, const GangRow& gang) {
   return slots_reach(slots, gang);
 }
 
-bool has_preferences(const model::JobSpec& spec, const GangRow& gang) {
-  return std::ranges::any_of(gang.members, [&spec](std::uint32_t stage) {
-    return !spec.stages[stage].prefers.empty();
-  });
-}
-
 void give_back(Ledger& slots, const model::JobSpec& spec, std::vector<Placed>& placed) {
   for (const Placed& task : placed) {
     slots.undo(task.executor, spec.stages[task.stage].profile);
@@ -92,9 +86,9 @@ Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
   for (const std::uint32_t stage : trial_order(on.slots, *job.spec, gang)) {
     const model::StageSpec& spec = job.spec->stages[stage];
     for (std::int32_t partition = 0; partition < spec.tasks; ++partition) {
-      const ExecutorId executor =
-          on.preferences ? place_task(m, on.slots, on.placement, spec, partition)
-                         : on.placement.pick(on.slots, spec.profile);
+      const ExecutorId executor = on.preferences
+                                      ? place_task(m, on.slots, on.placement, spec, partition)
+                                      : on.placement.pick(on.slots, spec.profile);
       if (!executor.valid()) {
         give_back(on.slots, *job.spec, placed);
         return Fit::short_of_slots;
@@ -211,14 +205,7 @@ bool try_gang(Pass& pass, StageId leader) {
     return false;
   }
   const JobRow& job = m.jobs[row.job];
-  // A13: where preferences spoil a packing, the gang goes without them.
-  TrialOn on{m.slots, *m.policies.placement, true};
-  Fit fit = trial(m, on, job, row, pass.placed);
-  if (fit != Fit::fits && has_preferences(*job.spec, row)) {
-    on.preferences = false;
-    fit = trial(m, on, job, row, pass.placed);
-  }
-  if (fit != Fit::fits) {
+  if (trial(m, {m.slots, *m.policies.placement, true}, job, row, pass.placed) != Fit::fits) {
     if (pass.overtaking) {  // behind a head the trial sees only a part of the slots
       GangRow& edited = m.gangs.edit(gang);
       edited.refused = true;

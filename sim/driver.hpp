@@ -45,7 +45,7 @@ class Driver {
     std::uint32_t launch = 0;  // launch number; engine events of other numbers are stale
     std::uint16_t profile = 0;
     bool live = false;
-    bool killed = false;  // only the slot is still held,
+    bool killed = false;         // only the slot is still held,
     model::Instant free_at = 0;  // until then
   };
   struct StageSim {

@@ -24,8 +24,8 @@ class Draws {
       : key_(model::draw_key({seed, model::DrawPurpose::workload, 0, 0})) {}
 
   [[nodiscard]] int below(int count) {
-    return static_cast<int>(
-        model::uniform_below(model::draw(key_, {next_++, 0, 0}), static_cast<std::uint64_t>(count)));
+    return static_cast<int>(model::uniform_below(model::draw(key_, {next_++, 0, 0}),
+                                                 static_cast<std::uint64_t>(count)));
   }
   // From low to high, both possible.
   [[nodiscard]] int range(int low, int high) { return low + below(high - low + 1); }
@@ -43,9 +43,7 @@ class Draws {
   std::uint32_t next_ = 0;
 };
 
-std::string ms(int count) {
-  return fmt::format("\"{}ms\"", count);
-}
+std::string ms(int count) { return fmt::format("\"{}ms\"", count); }
 
 std::string list_of(const std::vector<std::string>& items) {
   return fmt::format("[{}]", fmt::join(items, ", "));
@@ -70,7 +68,7 @@ struct Focus {
   bool task_failures = false;
   bool moments = false;
   bool cancels = false;
-  bool comings = false;   // joins later, holds, decommissions
+  bool comings = false;     // joins later, holds, decommissions
   bool other_jobs = false;  // edges from other jobs, reuse, after
   bool resubmits = false;
   bool long_grace = true;
@@ -89,7 +87,7 @@ struct Job {
   std::string name;
   std::vector<Stage> stages;
   std::vector<std::string> edges;
-  std::vector<std::pair<int, int>> links;   // producer and consumer of own edges
+  std::vector<std::pair<int, int>> links;            // producer and consumer of own edges
   std::vector<std::pair<int, std::string>> foreign;  // reader and "job/stage"
   std::vector<std::string> extra;
   bool repeats = false;
@@ -190,8 +188,8 @@ class Generator {
 
   std::string executor(const std::string& name, bool may_join_later) {
     const std::string host = fmt::format("h{}", draw_.below(3));
-    std::vector<std::string> keys{fmt::format("\"name\": \"{}\"", name), "\"resources\": " +
-                                                                           resources()};
+    std::vector<std::string> keys{fmt::format("\"name\": \"{}\"", name),
+                                  "\"resources\": " + resources()};
     if (!focus_.unbound || draw_.percent(30)) {
       const bool big = focus_.two_profiles && draw_.percent(40);
       keys.push_back(fmt::format("\"profile\": \"{}\"", big ? "big" : "default"));
@@ -213,8 +211,9 @@ class Generator {
 
   void make_cluster() {
     if (focus_.two_profiles) {
-      const std::string big = draw_.pick({R"({"cpus": 1, "gpus": 1})", R"({"gpus": 1})",
-                                          R"({"cpus": 2})", R"({"cpus": 0, "gpus": 1})"});
+      const std::string big =
+          draw_.pick({R"({"cpus": 1, "gpus": 1})", R"({"gpus": 1})", R"({"cpus": 2})",
+                      R"({"cpus": 3})", R"({"cpus": 0, "gpus": 1})"});
       cluster_.push_back(fmt::format(
           R"("profiles": {{"default": {{"task": {{"cpus": 1}}}}, "big": {{"task": {}}}}})", big));
     }
@@ -226,8 +225,8 @@ class Generator {
     }
     cluster_.push_back("\"executors\": " + list_of(list));
     cluster_.push_back(fmt::format(
-        R"("overheads": {{"launch": {}, "status": {}, "kill": {}, "loss_detection": {}}})",
-        delay(), delay(), delay(), delay()));
+        R"("overheads": {{"launch": {}, "status": {}, "kill": {}, "loss_detection": {}}})", delay(),
+        delay(), delay(), delay()));
     if (focus_.everything_grouped && draw_.percent(50)) {
       cluster_.push_back(R"("autoscale": {"min": 0, "max": 4, "executor": )"
                          R"({"resources": {"cpus": 2}}})");
@@ -244,10 +243,10 @@ class Generator {
     } else if (focus_.all_regular) {
       keys.emplace_back("\"edges\": \"all-regular\"");
     }
-    keys.push_back(fmt::format(
-        R"("admission": {{"short": "{}", "overtake": "{}", "depth": {}}})",
-        draw_.percent(80) ? "wait" : "fail", draw_.pick({"never", "backfill"}),
-        draw_.percent(80) ? 64 : draw_.range(1, 3)));
+    keys.push_back(fmt::format(R"("admission": {{"short": "{}", "overtake": "{}", "depth": {}}})",
+                               draw_.percent(80) ? "wait" : "fail",
+                               draw_.pick({"never", "backfill"}),
+                               draw_.percent(80) ? 64 : draw_.range(1, 3)));
     keys.push_back(fmt::format(
         R"("failure": {{"executor_loss": "{}", "max_task_failures": {}, "max_stage_attempts": {}, )"
         R"("resubmit_delay": "{}"}})",
@@ -317,7 +316,8 @@ class Generator {
     if (focus_.two_profiles && draw_.percent(35)) {
       stage.extra.emplace_back("\"profile\": \"big\"");
     }
-    if (!executors_.empty() && draw_.percent(12)) {
+    const bool packing = focus_.two_profiles && focus_.unbound;
+    if (!executors_.empty() && draw_.percent(packing ? 30 : 12)) {
       stage.extra.push_back("\"prefers\": " + prefers(stage.tasks));
     }
     if (draw_.percent(35)) {
@@ -334,8 +334,8 @@ class Generator {
       job.stages[static_cast<std::size_t>(from)].grouped = true;
       job.stages[static_cast<std::size_t>(to)].grouped = true;
       if (focus_.wrong_shapes && draw_.percent(10)) {
-        text += draw_.pick({R"(, "push_merge": true)", R"(, "checksum_retry": true)",
-                            R"(, "adaptive": true)"});
+        text += draw_.pick(
+            {R"(, "push_merge": true)", R"(, "checksum_retry": true)", R"(, "adaptive": true)"});
       }
     }
     job.stages[static_cast<std::size_t>(to)].reads = true;
@@ -472,9 +472,9 @@ class Generator {
       return fmt::format(R"("hold_executors": ["{}"], "for": "{}ms")", draw_.of(executors_),
                          draw_.range(1, 12));
     }
-    std::string text = fmt::format(
-        R"("lose_executor": "{}", "cause": "{}")", draw_.of(executors_),
-        draw_.pick({"process", "process", "exit_by_app", "host", "decommission"}));
+    std::string text =
+        fmt::format(R"("lose_executor": "{}", "cause": "{}")", draw_.of(executors_),
+                    draw_.pick({"process", "process", "exit_by_app", "host", "decommission"}));
     if (draw_.percent(25)) {
       text += ", \"noticed\": " + ms(draw_.below(8));
     }
@@ -502,10 +502,10 @@ class Generator {
   }
 
   std::string moment_fault() {
-    const std::string moment = draw_.pick(
-        {"group_queued", "group_admitted", "first_launch", "all_launched", "member_finished",
-         "last_but_one_task", "group_commit", "teardown", "job_end", "timer_armed",
-         "executor_lost", "external_input_lost"});
+    const std::string moment =
+        draw_.pick({"group_queued", "group_admitted", "first_launch", "all_launched",
+                    "member_finished", "last_but_one_task", "group_commit", "teardown", "job_end",
+                    "timer_armed", "executor_lost", "external_input_lost"});
     std::vector<std::string> keys{fmt::format(R"("moment": "{}")", moment),
                                   "\"match\": " + moment_match(moment)};
     if (draw_.percent(30)) {
@@ -543,8 +543,9 @@ class Generator {
       const bool counts = draw_.percent(65);
       add_which_try(keys, counts);
       keys.push_back("\"fails\": \"" +
-                     (counts ? draw_.pick({"exception", "exception", "result_lost", "out_of_memory"})
-                             : draw_.pick({"killed", "commit_denied"})) +
+                     (counts
+                          ? draw_.pick({"exception", "exception", "result_lost", "out_of_memory"})
+                          : draw_.pick({"killed", "commit_denied"})) +
                      "\"");
       if (draw_.percent(70)) {
         keys.push_back("\"after\": " + ms(draw_.below(6)));
@@ -592,8 +593,7 @@ class Generator {
         job = &other;
       }
     }
-    const std::string name =
-        slash == std::string::npos ? reference : reference.substr(slash + 1);
+    const std::string name = slash == std::string::npos ? reference : reference.substr(slash + 1);
     const auto found = std::ranges::find(job->stages, name, &Stage::name);
     return found == job->stages.end() ? 0 : found->tasks;
   }
@@ -636,8 +636,6 @@ class Generator {
 
 }  // namespace
 
-std::string random_scenario(std::uint64_t seed) {
-  return Generator(seed).text();
-}
+std::string random_scenario(std::uint64_t seed) { return Generator(seed).text(); }
 
 }  // namespace rehearse::testing

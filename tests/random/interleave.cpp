@@ -39,9 +39,8 @@ bool same_action(const Action& left, const Action& right, const Actions& of_left
   }
   if (const auto* a = std::get_if<Launch>(&left)) {
     const auto& b = std::get<Launch>(right);
-    return a->run == b.run && a->job == b.job && a->stage == b.stage &&
-           a->executor == b.executor && a->partition == b.partition && a->attempt == b.attempt &&
-           a->try_number == b.try_number;
+    return a->run == b.run && a->job == b.job && a->stage == b.stage && a->executor == b.executor &&
+           a->partition == b.partition && a->attempt == b.attempt && a->try_number == b.try_number;
   }
   if (const auto* a = std::get_if<EndTask>(&left)) {
     const auto& b = std::get<EndTask>(right);
@@ -69,8 +68,7 @@ bool same_actions(const Actions& left, const Actions& right) {
 
 class Environment {
  public:
-  Environment(const Scenario& scenario, std::uint64_t seed,
-              std::vector<model::Observer*> observers)
+  Environment(const Scenario& scenario, std::uint64_t seed, std::vector<model::Observer*> observers)
       : scenario_(scenario),
         names_(scenario.names),
         observers_(std::move(observers)),
@@ -144,8 +142,7 @@ class Environment {
     line.version = names_.intern("test");
     line.format = 1;
     line.dialect = names_.intern(model::name_of(scenario_.scheduler.dialect));
-    for (const auto& [axis, value] :
-         model::resolved_axes(scenario_.scheduler, scenario_.names)) {
+    for (const auto& [axis, value] : model::resolved_axes(scenario_.scheduler, scenario_.names)) {
       line.axes.push_back({names_.intern(axis), names_.intern(value)});
     }
     for (const model::Profile& profile : scenario_.cluster.profiles) {
@@ -159,8 +156,7 @@ class Environment {
     }
     // Kills take as long as the environment likes.
     line.overheads = {{names_.intern("kill"), names_.intern("1h")}};
-    for (const std::string& promise :
-         properties::promised(scenario_.scheduler, scenario_.timing)) {
+    for (const std::string& promise : properties::promised(scenario_.scheduler, scenario_.timing)) {
       if (promise != "PROMPT_FAILURE") {
         line.promises.push_back(names_.intern(promise));
       }
@@ -259,16 +255,15 @@ class Environment {
   }
 
   [[nodiscard]] model::TaskRef task_ref(const Launch& launch) const {
-    return {launch.job_name,  launch.stage_name, launch.executor_name,
-            launch.attempt,   launch.partition,  launch.try_number};
+    return {launch.job_name, launch.stage_name, launch.executor_name,
+            launch.attempt,  launch.partition,  launch.try_number};
   }
 
   void start(const Launch& launch) {
     if (launch.run.index() >= runs_.size()) {
       runs_.resize(launch.run.index() + 1);
     }
-    const model::StageSpec& stage =
-        jobs_[launch.job.index()].spec->stages[launch.stage.index()];
+    const model::StageSpec& stage = jobs_[launch.job.index()].spec->stages[launch.stage.index()];
     const model::NameId profile = scenario_.cluster.profiles[stage.profile.index()].name;
     Run& run = runs_[launch.run.index()];
     RH_CHECK(!run.live, launch.run.value);
@@ -280,8 +275,8 @@ class Environment {
   void end_task(const EndTask& end) {
     Run& run = runs_[end.run.index()];
     RH_CHECK(run.live && !run.killed, end.run.value);
-    model::TaskEnd line{task_ref(run.launch), false, end.status, end.reason, std::nullopt,
-                        std::nullopt};
+    model::TaskEnd line{task_ref(run.launch), false,        end.status,
+                        end.reason,           std::nullopt, std::nullopt};
     if (!end.counted) {
       line.counted = false;
     }
@@ -305,6 +300,9 @@ class Environment {
     if (core_.wants_pass() && percent(70)) {
       pass();
       return;
+    }
+    if (percent(15)) {
+      check_nothing_is_asleep();
     }
     if (!copy_ && percent(4)) {
       copy_.emplace(core_);
@@ -330,6 +328,19 @@ class Environment {
       forget_some();
     } else {
       late_input();
+    }
+  }
+
+  // A8: where no pass is wanted, a pass changes nothing. Gangs beyond the depth wait for it (A20).
+  void check_nothing_is_asleep() {
+    if (core_.wants_pass() || scenario_.scheduler.admission.depth < 64) {
+      return;
+    }
+    Core probed(core_);
+    of_copy_.clear();
+    probed.pass(of_copy_);
+    if (!of_copy_.list.empty()) {
+      wrong_.emplace_back("something could start and no pass was wanted");
     }
   }
 
@@ -360,8 +371,7 @@ class Environment {
       const JobId latest = latest_of_[foreign[i].job.index()];
       input.foreign[i].job = latest.valid() && jobs_[latest.index()].shared ? latest : JobId{};
     }
-    if (const model::JobIndex reused = client_.reused_by(model::JobIndex{index});
-        reused.valid()) {
+    if (const model::JobIndex reused = client_.reused_by(model::JobIndex{index}); reused.valid()) {
       const JobId latest = latest_of_[reused.index()];
       input.reused_job = latest.valid() && jobs_[latest.index()].live ? latest : JobId{};
     }
@@ -492,8 +502,8 @@ class Environment {
         step(GiveUpExecutor{ExpectedId{expected}});
       } else if (!expected_.empty() && executors_.size() < 12) {
         model::ExecutorSpec spec =
-            scenario_.cluster.executors[static_cast<std::size_t>(
-                below(scenario_.cluster.executors.size()))];
+            scenario_.cluster
+                .executors[static_cast<std::size_t>(below(scenario_.cluster.executors.size()))];
         spec.name = names_.intern(fmt::format("more{}", executors_.size()));
         expected_.push_back(spec);
         added(spec);
@@ -555,11 +565,15 @@ class Environment {
       }
       step(HoldExecutor{ExecutorId{index}, model::HoldCause::hold});
     } else {
-      if (--row.holds == 0) {
-        emit(model::ExecutorReleased{row.spec.name});
-      }
-      step(ReleaseExecutor{ExecutorId{index}});
+      release(index);
     }
+  }
+
+  void release(std::uint32_t index) {
+    if (--executors_[index].holds == 0) {
+      emit(model::ExecutorReleased{executors_[index].spec.name});
+    }
+    step(ReleaseExecutor{ExecutorId{index}});
   }
 
   void drain(std::uint32_t index) {
@@ -626,6 +640,11 @@ class Environment {
 
   // Nothing fails any more: everything that is live goes on until nothing can happen.
   void finish() {
+    for (std::uint32_t i = 0; i < executors_.size(); ++i) {
+      while (executors_[i].holds > 0 && !executors_[i].lost) {
+        release(i);
+      }
+    }
     for (int i = 0; i < 20 * steps_max && wrong_.empty(); ++i) {
       ++now_;
       const std::vector<RunId> live = live_runs();

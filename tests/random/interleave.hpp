@@ -1,6 +1,6 @@
-// The scheduler core without a clock: a scenario's jobs and executors, and an environment that picks
-// any input that is possible next, in any order. Reaches interleavings that no virtual time gives,
-// and is where copies of a core are compared with the core they were made of.
+// The scheduler core without a clock: a scenario's jobs and executors, and an environment that
+// picks any input that is possible next, in any order. Reaches interleavings that no virtual time
+// gives, and is where copies of a core are compared with the core they were made of.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace rehearse::testing {
 
-// What went wrong, one line each; empty: nothing. The environment submits every job, lets tasks end,
-// fail and miss their inputs, loses, holds, drains and adds executors, cancels, fires timers, and
-// passes or does not. Its choices are a function of the seed. Checked:
+// What went wrong, one line each; empty: nothing. The environment submits every job, lets tasks
+// end, fail and miss their inputs, loses, holds, drains and adds executors, cancels, fires timers,
+// and passes or does not. Its choices are a function of the seed. Checked:
 //   - no internal fault; the promised properties that do not depend on time hold;
 //   - a copy of the core made anywhere is equal to it, and fed the same inputs it gives the same
 //     actions and stays equal; digest() agrees with full_digest();

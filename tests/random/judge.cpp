@@ -27,9 +27,7 @@ sim::RunResult run(const Scenario& scenario, std::span<model::Observer* const> o
   return sim::run(scenario, *policies, observers, options);
 }
 
-std::uint64_t plain_hash(const Scenario& scenario) {
-  return run(scenario, {}, false).journal_hash;
-}
+std::uint64_t plain_hash(const Scenario& scenario) { return run(scenario, {}, false).journal_hash; }
 
 // Idioms whose rejection depends on the dialect, and only there, leave F3 nothing to say.
 bool dialects_agree_on(const Scenario& scenario) {
@@ -70,8 +68,7 @@ void judge_all_regular(const Scenario& scenario, std::vector<std::string>& wrong
     return;
   }
   using enum model::EdgesAxis;
-  const std::uint64_t regular =
-      plain_hash(under(scenario, model::Dialect::psd, all_regular));
+  const std::uint64_t regular = plain_hash(under(scenario, model::Dialect::psd, all_regular));
   if (plain_hash(under(without_marks(scenario), model::Dialect::psd, as_marked)) != regular) {
     wrong.emplace_back("F3: unmarked and all-regular differ");
   }

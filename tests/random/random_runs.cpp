@@ -1,8 +1,8 @@
 // random_runs [--first SEED] [--runs N] [--failures FOLDER] [--must-reach]: a campaign of random
 // scenarios. A scenario of which something does not hold is written to FOLDER and named; exit 1.
 // With --must-reach a campaign that missed one of the places it should have been at fails as well.
-// random_runs --scenario FILE [--first SEED] [--journals]: judges that scenario instead, as seed SEED
-// would be, and prints the journals of the run and of the interleaving.
+// random_runs --scenario FILE [--first SEED] [--journals]: judges that scenario instead, as seed
+// SEED would be, and prints the journals of the run and of the interleaving.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -76,8 +76,7 @@ Options read_options(int count, char** arguments) {
 }
 
 std::vector<std::string> judge_text(const std::string& text, std::uint64_t seed,
-                                    testing::Reached& reached,
-                                    model::Observer* watcher = nullptr) {
+                                    testing::Reached& reached, model::Observer* watcher = nullptr) {
   const auto scenario = traces::read_scenario(text, "random.json");
   if (!scenario) {
     return {"it does not load: " + model::to_string(scenario.error())};
@@ -86,8 +85,7 @@ std::vector<std::string> judge_text(const std::string& text, std::uint64_t seed,
     return {"this build does not execute it: " + model::to_string(*error)};
   }
   std::vector<std::string> wrong = testing::judge_run(*scenario, reached, watcher);
-  for (const std::string& line :
-       testing::judge_interleaving(*scenario, seed, reached, watcher)) {
+  for (const std::string& line : testing::judge_interleaving(*scenario, seed, reached, watcher)) {
     wrong.push_back("interleaved: " + line);
   }
   return wrong;

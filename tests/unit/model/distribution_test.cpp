@@ -52,50 +52,44 @@ std::vector<Pin> pins() {
       {"fixed",
        model::fixed_distribution(100 * millisecond),
        0x27f5410c9717fe13U,
-       {100'000'000, 100'000'000, 100'000'000, 100'000'000,
-        100'000'000, 100'000'000, 100'000'000, 100'000'000}},
+       {100'000'000, 100'000'000, 100'000'000, 100'000'000, 100'000'000, 100'000'000, 100'000'000,
+        100'000'000}},
       {"lognormal",
-       model::lognormal_distribution(
-           {.median_ns = 100 * millisecond, .sigma_e9 = 400'000'000}),
+       model::lognormal_distribution({.median_ns = 100 * millisecond, .sigma_e9 = 400'000'000}),
        0xe511af035282ea24U,
-       {66'429'505, 58'676'337, 117'611'764, 70'859'010,
-        110'243'992, 186'910'260, 98'883'480, 93'389'761}},
+       {66'429'505, 58'676'337, 117'611'764, 70'859'010, 110'243'992, 186'910'260, 98'883'480,
+        93'389'761}},
       {"wide lognormal",
-       model::lognormal_distribution(
-           {.median_ns = 40 * millisecond, .sigma_e9 = 1'200'000'000}),
+       model::lognormal_distribution({.median_ns = 40 * millisecond, .sigma_e9 = 1'200'000'000}),
        0x06415b916c74e920U,
-       {11'725'815, 8'080'700, 65'074'716, 14'231'322,
-        53'595'062, 261'191'728, 38'675'080, 32'580'503}},
+       {11'725'815, 8'080'700, 65'074'716, 14'231'322, 53'595'062, 261'191'728, 38'675'080,
+        32'580'503}},
       {"exponential",
        model::exponential_distribution(100 * millisecond),
        0x10ba02eff582b973U,
-       {16'635'579, 9'573'270, 107'137'365, 21'637'313,
-        90'711'492, 283'105'962, 67'100'056, 56'585'081}},
+       {16'635'579, 9'573'270, 107'137'365, 21'637'313, 90'711'492, 283'105'962, 67'100'056,
+        56'585'081}},
       {"uniform",
-       model::uniform_distribution(
-           {.min_ns = 50 * millisecond, .max_ns = 150 * millisecond}),
+       model::uniform_distribution({.min_ns = 50 * millisecond, .max_ns = 150 * millisecond}),
        0xe8c662d0f9942569U,
-       {65'325'508, 59'129'311, 115'746'233, 69'456'529,
-        109'631'278, 144'104'965, 98'880'316, 93'212'322}},
+       {65'325'508, 59'129'311, 115'746'233, 69'456'529, 109'631'278, 144'104'965, 98'880'316,
+        93'212'322}},
       {"pareto",
-       model::pareto_distribution(
-           {.min_ns = 30 * millisecond, .alpha_e9 = 1'500'000'000}),
+       model::pareto_distribution({.min_ns = 30 * millisecond, .alpha_e9 = 1'500'000'000}),
        0xd997d60cffa2bb4cU,
-       {33'518'625, 31'977'073, 61'279'568, 34'655'143,
-        54'923'464, 198'060'088, 46'924'085, 43'747'360}},
+       {33'518'625, 31'977'073, 61'279'568, 34'655'143, 54'923'464, 198'060'088, 46'924'085,
+        43'747'360}},
       {"capped pareto",
-       capped(model::pareto_distribution(
-                  {.min_ns = 10 * millisecond, .alpha_e9 = 900'000'000}),
+       capped(model::pareto_distribution({.min_ns = 10 * millisecond, .alpha_e9 = 900'000'000}),
               1'000 * millisecond),
        0x6a142d2dc0ad7b49U,
-       {12'030'257, 11'122'330, 32'884'462, 12'717'763,
-        27'398'563, 232'341'179, 21'076'133, 18'752'146}},
+       {12'030'257, 11'122'330, 32'884'462, 12'717'763, 27'398'563, 232'341'179, 21'076'133,
+        18'752'146}},
       {"empirical",
        model::empirical_distribution(
            {80 * millisecond, 5 * millisecond, 240 * millisecond, 80 * millisecond, 7}),
        0x5cdc0f936a67d1bdU,
-       {80'000'000, 80'000'000, 80'000'000, 80'000'000,
-        240'000'000, 7, 240'000'000, 240'000'000}},
+       {80'000'000, 80'000'000, 80'000'000, 80'000'000, 240'000'000, 7, 240'000'000, 240'000'000}},
   };
 }
 
@@ -243,14 +237,13 @@ TEST_CASE("means of what is capped, against closed forms over wide parameters") 
       CAPTURE(cap_percent);
       const Distribution exponential = capped(model::exponential_distribution(base), cap);
       CHECK(agrees(mean_of(exponential), -real_base * std::expm1(-real_cap / real_base)));
-      for (const std::int64_t shape_e9 :
-           {1'000'000LL, 100'000'000LL, 400'000'000LL, 999'999'000LL, 1'000'000'000LL,
-            1'000'001'000LL, 1'300'000'000LL, 3'000'000'000LL, 10'000'000'000LL,
-            900'000'000'000LL}) {
+      for (const std::int64_t shape_e9 : {1'000'000LL, 100'000'000LL, 400'000'000LL, 999'999'000LL,
+                                          1'000'000'000LL, 1'000'001'000LL, 1'300'000'000LL,
+                                          3'000'000'000LL, 10'000'000'000LL, 900'000'000'000LL}) {
         CAPTURE(shape_e9);
         const long double shape = static_cast<long double>(shape_e9) / 1e9L;
-        const Distribution lognormal = capped(
-            model::lognormal_distribution({.median_ns = base, .sigma_e9 = shape_e9}), cap);
+        const Distribution lognormal =
+            capped(model::lognormal_distribution({.median_ns = base, .sigma_e9 = shape_e9}), cap);
         if (shape_e9 <= 10'000'000'000LL) {
           CHECK(agrees(mean_of(lognormal), lognormal_mean(real_base, shape, real_cap)));
         } else {

@@ -58,9 +58,8 @@ TEST_CASE("keys and draws are pinned") {
   CHECK(model::job_key("q#1") == 0xeb1f662a01ece31dU);
   const DrawKey key = model::draw_key(scope_of_map());
   CHECK(key.value == 0xfec3032f382cb0e1U);
-  constexpr std::array<std::uint64_t, 4> expected{
-      0x273bb9ab201ce477U, 0x175efc594066fda6U,
-      0xa84f738cebacfbf0U, 0x31cf07e33bd25da3U};
+  constexpr std::array<std::uint64_t, 4> expected{0x273bb9ab201ce477U, 0x175efc594066fda6U,
+                                                  0xa84f738cebacfbf0U, 0x31cf07e33bd25da3U};
   for (std::uint32_t i = 0; i < expected.size(); ++i) {
     CHECK(model::draw(key, {.partition = i}) == expected[i]);
   }

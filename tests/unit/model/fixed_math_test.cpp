@@ -93,8 +93,8 @@ TEST_CASE("negative_log2_uniform is within 2^-40 of -log2((bits + 1/2) / 2^64)")
   long double error = 0;
   const auto judge = [&](std::uint64_t bits) {
     const long double uniform = std::ldexp(static_cast<long double>(bits) + 0.5L, -64);
-    error = std::max(error, std::fabs(real(model::negative_log2_uniform(bits)) +
-                                      std::log2(uniform)));
+    error =
+        std::max(error, std::fabs(real(model::negative_log2_uniform(bits)) + std::log2(uniform)));
   };
   for (int i = 0; i < points; ++i) {
     judge(any_magnitude(i));
@@ -115,13 +115,13 @@ TEST_CASE("exp2 is within 2^-40 for every exponent it takes, exp for results up 
     exp2_error = std::max(exp2_error, std::fabs(real(model::exp2(x)) - std::exp2(real(x))));
     const Fixed natural = x / 3;  // up to 5: e^5 = 148
     if (real(natural) <= 5 * std::numbers::ln2_v<long double>) {
-      exp_error = std::max(exp_error,
-                           std::fabs(real(model::exp(natural)) - std::exp(real(natural))));
+      exp_error =
+          std::max(exp_error, std::fabs(real(model::exp(natural)) - std::exp(real(natural))));
     }
   };
   for (int i = 0; i < points; ++i) {
-    const std::uint64_t offset = model::uniform_below(random_bits(i), 65U << 16) << 32 |
-                                 (random_bits(i) & 0xffffffffU);
+    const std::uint64_t offset =
+        model::uniform_below(random_bits(i), 65U << 16) << 32 | (random_bits(i) & 0xffffffffU);
     judge(static_cast<Fixed>(offset) - 50 * fixed_one);
   }
   for (Fixed part = -50 * 16; part < 15 * 16; ++part) {
@@ -211,8 +211,8 @@ TEST_CASE("normal_quantile grows with its bits up to its error, over all borders
 
 TEST_CASE("normal_probability inverts normal_quantile") {
   for (int i = 0; i < 2'000; ++i) {
-    const auto z = static_cast<Fixed>(model::uniform_below(random_bits(i), 16ULL << 48)) -
-                   8 * fixed_one;
+    const auto z =
+        static_cast<Fixed>(model::uniform_below(random_bits(i), 16ULL << 48)) - 8 * fixed_one;
     const long double got = std::ldexp(static_cast<long double>(model::normal_probability(z)), -64);
     const long double exact = std::erfc(-real(z) / std::numbers::sqrt2_v<long double>) / 2;
     REQUIRE(std::fabs(got - exact) < error_max);
