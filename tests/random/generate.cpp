@@ -72,6 +72,7 @@ struct Focus {
   bool other_jobs = false;  // edges from other jobs, reuse, after
   bool resubmits = false;
   bool long_grace = true;
+  bool spoiled_packing = false;
   bool everything_grouped = false;  // speculation or autoscaling beside groups only
 };
 
@@ -103,7 +104,7 @@ class Generator {
   explicit Generator(std::uint64_t seed) : seed_(seed), draw_(seed) {
     choose_focus();
     make_cluster();
-    const int jobs = draw_.percent(20) ? 1 : draw_.range(2, 6);
+    const int jobs = draw_.percent(20) ? 1 : draw_.range(2, 6 - static_cast<int>(jobs_.size()));
     for (int i = 0; i < jobs; ++i) {
       make_job(i);
     }
@@ -162,6 +163,8 @@ class Generator {
     focus_.resubmits = draw_.percent(40);
     focus_.long_grace = draw_.percent(40);
     focus_.everything_grouped = draw_.percent(2);
+    focus_.spoiled_packing = !focus_.everything_grouped && draw_.percent(1);
+    focus_.two_profiles = focus_.two_profiles || focus_.spoiled_packing;
     focus_.sequential = !focus_.everything_grouped && draw_.percent(12);
     focus_.all_regular = !focus_.everything_grouped && !focus_.sequential && draw_.percent(5);
   }
@@ -209,7 +212,29 @@ class Generator {
     return object_of(keys);
   }
 
+  // A4: what one task prefers leaves no room for the others, on an idle cluster too.
+  void make_spoiled_packing() {
+    cluster_.emplace_back(R"("profiles": {"default": {"task": {"cpus": 1}}, )"
+                          R"("big": {"task": {"cpus": 2}}, "huge": {"task": {"cpus": 3}}})");
+    executors_ = {"e0", "e1"};
+    cluster_.emplace_back(R"("executors": [{"name": "e0", "resources": {"cpus": 3}}, )"
+                          R"({"name": "e1", "resources": {"cpus": 4}}])");
+    Job job;
+    job.name = "spoiled";
+    job.stages = {{"s0", 1, false, true, {R"("profile": "huge", "prefers": [["e1"]])"}},
+                  {"s1", 2, true, true, {R"("profile": "big")"}}};
+    for (Stage& stage : job.stages) {
+      stage.extra.push_back("\"duration\": " + duration(stage.tasks));
+    }
+    add_edge(job, 0, 1, true);
+    jobs_.push_back(std::move(job));
+  }
+
   void make_cluster() {
+    if (focus_.spoiled_packing) {
+      make_spoiled_packing();
+      return;
+    }
     if (focus_.two_profiles) {
       const std::string big =
           draw_.pick({R"({"cpus": 1, "gpus": 1})", R"({"gpus": 1})", R"({"cpus": 2})",
@@ -435,8 +460,9 @@ class Generator {
         job.foreign.emplace_back(to, from);
       }
       if (reader > 0 && draw_.percent(20)) {
-        job.extra.push_back(fmt::format(R"("after": [{{"job": "j{}", "delay": "{}ms"}}])",
-                                        draw_.below(reader), draw_.below(5)));
+        const Job& awaited = jobs_[static_cast<std::size_t>(draw_.below(reader))];
+        job.extra.push_back(fmt::format(R"("after": [{{"job": "{}", "delay": "{}ms"}}])",
+                                        awaited.name, draw_.below(5)));
       }
     }
   }
