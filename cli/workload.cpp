@@ -226,6 +226,7 @@ Result<void> shape(Workload& work, const Settings& settings, const WorkloadOptio
 
 std::vector<reports::InputWarning> warnings_of(const model::Trace& trace) {
   std::vector<reports::InputWarning> result;
+  result.reserve(trace.load.warnings.size() + trace.load.infeasible.size());
   for (const model::LoadWarning& warning : trace.load.warnings) {
     result.push_back(
         {warning.line > 0 ? std::optional(warning.line) : std::nullopt,
