@@ -34,6 +34,7 @@ model::Scenario scenario() {
 
 std::vector<std::string> names(const model::Scenario& value) {
   std::vector<std::string> result;
+  result.reserve(value.jobs.size());
   for (const model::JobSpec& job : value.jobs) {
     result.emplace_back(value.names.text(job.name));
   }
