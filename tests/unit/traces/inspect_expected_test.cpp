@@ -63,7 +63,7 @@ TEST_CASE("inspect agrees with the counts of an independent reader") {
     CHECK(summary->unfinished == static_cast<std::int64_t>(counts.at("jobs_without_end").size()));
     CHECK(trace->load.lines == counts.at("lines"));
     if (!counts.at("version").is_null()) {
-      CHECK(summary->version == counts.at("version"));
+      CHECK(summary->version == counts.at("version").get<std::string>());
     }
     std::int64_t written = 0;
     std::int64_t bytes_read = 0;
