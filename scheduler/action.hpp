@@ -45,9 +45,10 @@ struct Kill {
   model::TaskReason reason = model::TaskReason::job_ended;
 };
 
-// Answer with TimerFired{timer} after `delay` (> 0).
+// Answer with TimerFired{timer} after `delay`, in a later round.
 struct SetTimer {
   TimerId timer;
+  JobId job;  // whose it is; its end makes it void
   model::Duration delay = 0;
 };
 

@@ -162,8 +162,9 @@ struct Pass {
   std::uint32_t cursor = 0;   // positions below it are dealt with
   std::int64_t examined = 0;  // gangs tried, A20
   bool head_found = false;
-  bool overtaking = true;      // no head, or units behind it may use what it needs
-  std::int64_t live_jobs = 0;  // when it began
+  bool overtaking = true;                  // no head, or units behind it may use what it needs
+  std::int64_t live_jobs = 0;              // when it began
+  std::vector<StageId> ready_before = {};  // Machine::newly_ready when it began
   std::vector<std::int32_t> head_demand;
   std::vector<Placed> placed;
 };
@@ -278,10 +279,16 @@ void visit_gang(Pass& pass, StageId leader) {
   }
 }
 
-// Gangs that became ready and were not looked at above: refused, in queue order.
+// Gangs that had become ready before the pass and were not looked at above: refused, in queue
+// order. Those that became ready in it are for the next, which may find that they fit.
 void announce_rest(Pass& pass) {
   Machine& m = pass.s.m;
-  std::vector<StageId> rest = m.newly_ready;
+  std::vector<StageId> rest;
+  for (const StageId leader : pass.ready_before) {
+    if (std::ranges::find(m.newly_ready, leader) != m.newly_ready.end()) {
+      rest.push_back(leader);  // others were looked at, or left the queue with their job
+    }
+  }
   std::ranges::sort(rest, {}, [&m](StageId leader) { return m.queue.position(leader); });
   for (const StageId leader : rest) {
     if (pass.examined >= m.config.admission.depth || a_job_ended(pass)) {
@@ -300,6 +307,7 @@ void pass(Step& s) {
   m.wants_pass = false;
   m.policies.placement->begin(m.slots);
   Pass pass{.s = s, .live_jobs = m.counters.live_jobs, .head_demand = {}, .placed = {}};
+  pass.ready_before = m.newly_ready;
   while (!a_job_ended(pass)) {
     std::uint32_t next = no_position;
     for (std::size_t p = 0; p < m.slots.profile_count(); ++p) {

@@ -202,7 +202,8 @@ void attempt_maybe_over(Step& s, StageId stage) {
   // X9: outputs are missing (lost since, or never counted): again, at once.
   complete_attempt(s, stage, model::StageStatus::failed, model::StageReason::incomplete);
   StageRow& failed = m.stages.edit(stage);
-  if (++failed.failures >= m.config.failure.max_stage_attempts) {
+  failed.failures = static_cast<std::uint8_t>(std::min(failed.failures + 1, 255));
+  if (failed.failures >= m.config.failure.max_stage_attempts) {
     end_job(
         s, failed.job,
         {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,

@@ -41,7 +41,7 @@ Machine::Machine(const Machine& other)
 TimerId set_timer(Step& s, TimerRow row, model::Duration delay) {
   row.id = TimerId{s.m.next_timer++};
   s.m.timers.push_back(row);
-  s.out.list.emplace_back(SetTimer{row.id, delay});
+  s.out.list.emplace_back(SetTimer{row.id, row.job, delay});
   return row.id;
 }
 

@@ -24,7 +24,7 @@ void Driver::carry_out() {
       pending.index = timer.timer.value;
       push_pending(later(now_, timer.delay), InputKind::timer, pending);
       if (watching_moments_) {
-        schedule_faults(faults_.after_timer({}, now_));
+        schedule_faults(faults_.after_timer(jobs_[timer.job.index()].name, now_));
       }
     }
   }
