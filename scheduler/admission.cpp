@@ -257,7 +257,7 @@ std::uint32_t next_gang(const Pass& pass) {
   if (!pass.head_found) {
     next = m.queue.next_waiting(pass.cursor);
   } else if (pass.overtaking || m.slots.any_bound()) {
-    next = m.queue.next_fitting(pass.cursor, m.slots.free_totals());
+    next = m.queue.next_fitting(pass.cursor, m.slots.free_totals(), Units{m});
   }
   return next;
 }

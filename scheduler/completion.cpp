@@ -127,7 +127,7 @@ void regular_succeeded(Step& s, const RunRow& run) {
     if (pending != cold.again.end()) {
       cold.again.erase(pending);
       if (--row.pending == 0) {
-        m.queue.clear_pending(stage);
+        m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
       }
     }
     kill_other_tries(s, stage, run.partition);
@@ -141,8 +141,11 @@ void regular_succeeded(Step& s, const RunRow& run) {
 }
 
 // A success of a regular task counts if its executor's epoch is still good and its partition is
-// not done; checked before anything is ticked off (X9).
+// not done, and its attempt was not rolled back; checked before anything is ticked off (X9).
 bool counts(const Machine& m, const RunRow& run) {
+  if (is_stale(m, run)) {
+    return false;
+  }
   // Only with a second attempt can a partition be done while a try of it still runs.
   return m.executors[run.executor].epoch == run.epoch &&
          (m.stages[run.stage].attempt == 0 ||
@@ -165,6 +168,8 @@ void task_ended(Step& s, const TaskEnded& input) {
   free_run(m, input.run);
   if (!success) {
     task_failed(s, run, input);
+  } else if (!counted && is_stale(m, run)) {
+    stale_success(s, run);
   } else if (!counted) {
     attempt_maybe_over(s, run.stage);
   } else if (member) {
@@ -185,7 +190,7 @@ void complete_attempt(Step& s, StageId stage, model::StageStatus status,
   row.pending = 0;
   row.phase = StagePhase::done;
   if (!row.gang.valid()) {
-    m.queue.clear_pending(stage);
+    m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
   }
 }
 

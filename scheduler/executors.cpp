@@ -151,7 +151,7 @@ void starve(Step& s, StageId leader) {
   m.starved.push_back(leader);
   if (row.gang.valid()) {
     m.gangs.edit(row.gang).starved = true;
-    m.queue.clear_waiting(leader);
+    m.queue.clear_waiting(leader, Units{m});
     m.wants_pass = true;  // A8: it keeps nobody back any more
   }
   JobRow& job = m.jobs.edit(row.job);
@@ -208,7 +208,7 @@ void judge_starvation_after_join(Step& s) {
     no_longer_starved(m, leader);
     const GangId gang = m.stages[leader].gang;
     if (gang.valid() && m.gangs[gang].phase == GangPhase::slots) {
-      m.queue.set_waiting(leader, m.gangs[gang].demand);
+      m.queue.set_waiting(leader, Units{m});
       m.wants_pass = true;
     }
   }

@@ -90,13 +90,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   ExecutorId source;
   if (input.reason == model::TaskReason::fetch_failed) {
     const StageId producer = stage_of(m, job, input.fetch_from.value);
-    const bool dormant = m.stages[producer].phase == StagePhase::dormant;
-    const std::uint32_t cold = m.stages[producer].cold;
-    const StageId origin = !dormant           ? producer
-                           : cold == none_u32 ? StageId{}
-                                              : m.colds[cold].foreign;
-    const std::uint32_t at =
-        origin.valid() ? output_executor(m, origin, input.fetch_partition) : none_u32;
+    const std::uint32_t at = output_executor(m, origin_of(m, producer), input.fetch_partition);
     source = at == none_u32 ? ExecutorId{} : ExecutorId{at};
   }
   if (row.gang.valid()) {
@@ -146,15 +140,25 @@ void end_attempt_by_fetch(Step& s, StageId consumer) {
 void resubmit_later(Step& s, StageId consumer, std::uint32_t producer) {
   Machine& m = s.m;
   const StageRow& row = m.stages[consumer];
+  const JobId job = row.job;
   if (row.failures >= m.config.failure.max_stage_attempts) {
-    end_job(s, row.job,
+    end_job(s, job,
             {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
              m.names->intern("stage " + std::string(m.names->text(stage_name(m, consumer))) +
                              " failed in all its attempts"),
              std::nullopt, std::nullopt});
     return;
   }
-  const TimerRow timer{{}, TimerKind::resubmit, row.job, row.index, producer};
+  if (producer != none_u32) {
+    const StageId read = origin_of(m, stage_of(m, row.job, producer));
+    if (spec_of(m, read).indeterminate) {
+      roll_back(s, read);
+      if (!is_live(m, job)) {
+        return;
+      }
+    }
+  }
+  const TimerRow timer{{}, TimerKind::resubmit, job, m.stages[consumer].index, producer};
   if (m.config.failure.resubmit_delay == 0) {
     resubmit(s, timer);
   } else {
@@ -184,9 +188,11 @@ void resubmit(Step& s, const TimerRow& timer) {
   if (m.stages[consumer].phase != StagePhase::stalled) {
     return;
   }
-  const StageId producer = stage_of(m, timer.job, timer.producer);
-  if (!m.stages[producer].available) {
-    want_input(s, producer);
+  if (timer.producer != none_u32) {
+    const StageId producer = stage_of(m, timer.job, timer.producer);
+    if (!m.stages[producer].available) {
+      want_input(s, producer);
+    }
   }
   if (is_live(m, timer.job) && m.stages[consumer].phase == StagePhase::stalled) {
     want(s, consumer);
@@ -342,7 +348,7 @@ void leave_tables(Machine& m, JobId job) {
     no_longer_starved(m, stage);
     const GangId gang = m.stages[stage].gang;
     if (!gang.valid() || m.gangs[gang].leader == i) {
-      m.queue.remove(stage);
+      m.queue.remove(stage, Units{m});
     }
   }
   for (std::uint32_t i = 0; i < row.stages; ++i) {

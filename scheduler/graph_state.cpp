@@ -108,6 +108,15 @@ model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> co
   return list;
 }
 
+StageId origin_of(const Machine& m, StageId stage) {
+  const StageRow& row = m.stages[stage];
+  if (row.phase != StagePhase::dormant || row.cold == none_u32) {
+    return stage;
+  }
+  const StageId foreign = m.colds[row.cold].foreign;
+  return foreign.valid() ? foreign : stage;
+}
+
 StageCold& cold_of(Machine& m, StageId stage) {
   if (m.stages[stage].cold == none_u32) {
     std::uint32_t index = 0;
@@ -125,6 +134,12 @@ StageCold& cold_of(Machine& m, StageId stage) {
 
 void submit_attempt(Step& s, StageId stage) {
   Machine& m = s.m;
+  if (must_roll_back(m, stage)) {
+    roll_back(s, stage);
+    if (!m.stages[stage].used || m.stages[stage].phase != StagePhase::waiting) {
+      return;  // its job ended with that
+    }
+  }
   StageCold& cold = cold_of(m, stage);
   StageRow& row = m.stages.edit(stage);
   RH_CHECK(row.phase != StagePhase::running && row.missing_inputs == 0, stage.value);
@@ -259,7 +274,7 @@ void group_wants(Step& s, GangId gang) {
   }
   m.queued_gangs.push_back(leader);
   if (row.phase == GangPhase::slots) {
-    m.queue.set_waiting(leader, row.demand);
+    m.queue.set_waiting(leader, Units{m});
     m.newly_ready.push_back(leader);
     m.wants_pass = true;
     return;
@@ -278,7 +293,7 @@ void group_wants(Step& s, GangId gang) {
 
 void leave_queue(Machine& m, GangId gang) {
   const StageId leader = gang_leader(m, gang);
-  m.queue.clear_waiting(leader);
+  m.queue.clear_waiting(leader, Units{m});
   std::erase(m.queued_gangs, leader);
   std::erase(m.newly_ready, leader);
 }
@@ -318,7 +333,7 @@ void input_changed(Step& s, StageId reader, std::int32_t by) {
     row.phase = GangPhase::inputs;
     row.announced = false;
     const StageId leader = gang_leader(m, gang);
-    m.queue.clear_waiting(leader);
+    m.queue.clear_waiting(leader, Units{m});
     std::erase(m.newly_ready, leader);
     m.wants_pass = true;  // A8: it keeps nobody back any more
     row.told = true;

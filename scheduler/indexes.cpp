@@ -140,15 +140,15 @@ void PositionSet::clear() {
   }
 }
 
-void DemandTree::resize(std::uint32_t positions) {
-  leaves_ = std::bit_ceil(std::max<std::uint32_t>(positions, 1));
+void DemandTree::resize(std::uint32_t blocks) {
+  leaves_ = std::bit_ceil(std::max<std::uint32_t>(blocks, 1));
   nodes_.assign(std::size_t{2} * leaves_ * profiles_, absent);
 }
 
-void DemandTree::set(std::uint32_t position, std::span<const std::int32_t> demand) {
-  RH_CHECK(position < leaves_, position);
+void DemandTree::set(std::uint32_t block, std::span<const std::int32_t> demand) {
+  RH_CHECK(block < leaves_, block);
   RH_CHECK(demand.empty() || demand.size() == profiles_);
-  std::size_t node = std::size_t{leaves_} + position;
+  std::size_t node = std::size_t{leaves_} + block;
   for (std::size_t p = 0; p < profiles_; ++p) {
     nodes_[node * profiles_ + p] = demand.empty() ? absent : demand[p];
   }

@@ -52,17 +52,17 @@ class PositionSet {
   std::vector<std::vector<std::uint64_t>> levels_;  // level 0: one bit per position
 };
 
-// Minimum demand per profile over ranges of positions; absent positions demand infinitely much.
+// Minimum demand per profile over ranges of blocks; empty blocks demand infinitely much.
 class DemandTree {
  public:
   static constexpr std::int32_t absent = std::numeric_limits<std::int32_t>::max();
 
   DemandTree() = default;
   explicit DemandTree(std::size_t profiles) : profiles_(profiles) {}
-  void resize(std::uint32_t positions);  // forgets everything
+  void resize(std::uint32_t blocks);  // forgets everything
   // `demand` by profile, or empty to remove.
-  void set(std::uint32_t position, std::span<const std::int32_t> demand);
-  // Lowest position >= from whose demand does not exceed `free` in any profile (exact at the leaf).
+  void set(std::uint32_t block, std::span<const std::int32_t> demand);
+  // Lowest block >= from whose demand does not exceed `free` in any profile (exact at the leaf).
   [[nodiscard]] std::uint32_t next(std::uint32_t from, std::span<const std::int64_t> free) const;
 
  private:

@@ -188,7 +188,7 @@ void launch_pending(Step& s, StageId stage) {
     --m.stages.edit(stage).pending;
     start_run(s, stage, partition, executor);
   }
-  m.queue.clear_pending(stage);
+  m.queue.clear_pending(stage, spec.profile);
 }
 
 }  // namespace rehearse::scheduler

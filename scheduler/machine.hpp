@@ -95,6 +95,19 @@ struct Machine {
   ~Machine() = default;
 };
 
+// What the queue reads of the machine.
+class Units final : public UnitFacts {
+ public:
+  explicit Units(const Machine& machine) : m_(machine) {}
+  [[nodiscard]] UnitKey key(StageId leader) const override;
+  [[nodiscard]] std::span<const std::int32_t> demand(StageId leader) const override {
+    return m_.gangs[m_.stages[leader].gang].demand;
+  }
+
+ private:
+  const Machine& m_;
+};
+
 // One step: the machine and where its actions go.
 struct Step {
   Machine& m;
@@ -112,6 +125,8 @@ struct Step {
 [[nodiscard]] StageId gang_leader(const Machine& m, GangId gang);
 [[nodiscard]] bool is_sink(const Machine& m, StageId stage);
 [[nodiscard]] bool has_readers(const Machine& m, StageId stage);  // over regular edges
+// Whose outputs readers of the stage read: of a dormant takeover, the stage it stands for.
+[[nodiscard]] StageId origin_of(const Machine& m, StageId stage);
 [[nodiscard]] model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,
                                             std::span<const std::int32_t> demand);
 StageCold& cold_of(Machine& m, StageId stage);  // made on first use
@@ -195,6 +210,15 @@ void kill_run(Step& s, RunId run, model::TaskReason reason);
 void timer_fired(Step& s, TimerId timer);
 void retry_partition(Machine& m, StageId stage, std::int32_t partition);
 
+// ---- roll-back of indeterminate data (rollback.cpp, SS-1.10) ----
+// Would a new attempt of the stage give outputs that differ from those already read?
+[[nodiscard]] bool must_roll_back(const Machine& m, StageId stage);
+// Undoes the producer and all that read it; a job that gave results of it ends. The rows of the
+// producer's job may be gone afterwards.
+void roll_back(Step& s, StageId producer);
+[[nodiscard]] bool is_stale(const Machine& m, const RunRow& run);  // of an attempt rolled back
+void stale_success(Step& s, const RunRow& run);
+
 // ---- executors and starvation (executors.cpp) ----
 void expect_executor(Machine& m, const model::ExecutorSpec& spec);
 void give_up_executor(Step& s, ExpectedId expected);
@@ -213,6 +237,8 @@ void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId
 void clear_output(Machine& m, StageId stage, std::int32_t partition);
 [[nodiscard]] std::uint32_t output_executor(const Machine& m, StageId stage,
                                             std::int32_t partition);
+// Strikes off all outputs of the stage, one line for each executor.
+void drop_outputs(Step& s, StageId stage);
 // Outputs for readers on executors that are lost with them: strikes them off; true if there were
 // any.
 [[nodiscard]] bool drop_gone_outputs(Step& s, StageId stage);

@@ -90,6 +90,14 @@ std::vector<StageId> stages_near(const Machine& m, ExecutorId executor) {
 
 namespace {
 
+void add_partition(model::Ranges& ranges, std::int32_t p) {
+  if (!ranges.empty() && ranges.back().last == p - 1) {
+    ranges.back().last = p;
+  } else {
+    ranges.push_back({p, p});
+  }
+}
+
 // Clears the stage's outputs on the executor and writes the line; the ranges that went.
 model::Ranges clear_outputs_on(Step& s, StageId stage, ExecutorId executor) {
   Machine& m = s.m;
@@ -101,11 +109,7 @@ model::Ranges clear_outputs_on(Step& s, StageId stage, ExecutorId executor) {
     }
     clear_output(m, stage, p);
     --m.stages.edit(stage).done;
-    if (!ranges.empty() && ranges.back().last == p - 1) {
-      ranges.back().last = p;
-    } else {
-      ranges.push_back({p, p});
-    }
+    add_partition(ranges, p);
   }
   if (!ranges.empty()) {
     s.write(model::OutputsLost{job_name(m, m.stages[stage].job), stage_name(m, stage),
@@ -136,6 +140,36 @@ void redo(Machine& m, StageId stage, const model::Ranges& lost) {
 }
 
 }  // namespace
+
+void drop_outputs(Step& s, StageId stage) {
+  Machine& m = s.m;
+  struct At {
+    std::uint32_t executor;
+    std::int32_t partition;
+    auto operator<=>(const At&) const = default;
+  };
+  std::vector<At> there;
+  const std::int32_t tasks = m.stages[stage].tasks;
+  for (std::int32_t p = 0; p < tasks; ++p) {
+    if (const std::uint32_t executor = output_executor(m, stage, p); executor != none_u32) {
+      there.push_back({executor, p});
+      clear_output(m, stage, p);
+      --m.stages.edit(stage).done;
+    }
+  }
+  std::ranges::sort(there);
+  for (std::size_t i = 0; i < there.size();) {
+    const std::uint32_t executor = there[i].executor;
+    model::OutputsLost line{job_name(m, m.stages[stage].job),
+                            stage_name(m, stage),
+                            m.executors[ExecutorId{executor}].name,
+                            {}};
+    for (; i < there.size() && there[i].executor == executor; ++i) {
+      add_partition(line.partitions, there[i].partition);
+    }
+    s.write(std::move(line));
+  }
+}
 
 bool drop_gone_outputs(Step& s, StageId stage) {
   Machine& m = s.m;

@@ -46,7 +46,8 @@ struct StageRow {
   std::uint32_t cold = none_u32;    // StageCold, once an attempt was submitted
   std::int16_t attempt = -1;        // of the latest attempt; -1: none yet
   std::uint16_t profile = 0;
-  std::uint8_t failures = 0;  // consecutive failed attempts
+  std::int16_t rolled_back = -1;  // successes of attempts up to this one count no more (SS-1.10)
+  std::uint8_t failures = 0;      // consecutive failed attempts
   StagePhase phase = StagePhase::unused;
   DirtyMark dirty;
   bool used : 1 = false;
@@ -65,7 +66,7 @@ struct StageRow {
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
     return hash_of({id, job.value, index, bits(tasks), bits(done), bits(pending), bits(running),
                     bits(old_running), bits(next_partition), bits(missing_inputs), gang.value,
-                    bits(attempt), bits(profile), bits(failures), bits(phase),
+                    bits(attempt), bits(profile), bits(rolled_back), bits(failures), bits(phase),
                     bits(available | registered << 1 | starved << 2 | listed_partitions << 3 |
                          shared << 4 | delay_ahead << 5 | delay_armed << 6 | sink_done << 7)});
   }

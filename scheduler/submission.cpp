@@ -215,12 +215,7 @@ void make_rows(Machine& m, JobId job, const SubmitJob& input) {
   for (std::uint32_t group = 0; group < graph.group_members.size(); ++group) {
     const auto members = graph.group_members.row(group);
     const model::JobSpec& spec = *row.spec;
-    UnitView view{spec.priority, 0, static_cast<std::int64_t>(members.size()), members.size() > 1};
-    for (const std::uint32_t stage : members) {
-      view.demand_slots += spec.stages[stage].tasks;
-    }
-    const StageId leader{row.first_stage.value + members.front()};
-    m.queue.add(leader, {m.policies.queue->key(view), row.submitted, row.rank, members.front()});
+    m.queue.add(StageId{row.first_stage.value + members.front()}, Units{m});
     if (members.size() < 2) {
       continue;
     }
@@ -264,6 +259,18 @@ void reject(Step& s, const SubmitJob& input, Verdict verdict) {
 }
 
 }  // namespace
+
+UnitKey Units::key(StageId leader) const {
+  const StageRow& row = m_.stages[leader];
+  const JobRow& job = m_.jobs[row.job];
+  const auto members = job.graph->group_members.row(job.graph->group_of[row.index]);
+  UnitView view{job.spec->priority, 0, static_cast<std::int64_t>(members.size()),
+                members.size() > 1};
+  for (const std::uint32_t stage : members) {
+    view.demand_slots += job.spec->stages[stage].tasks;
+  }
+  return {m_.policies.queue->key(view), job.submitted, job.rank, row.index};
+}
 
 void submit_job(Step& s, const SubmitJob& input) {
   Machine& m = s.m;

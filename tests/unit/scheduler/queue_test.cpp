@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/support/draw.hpp"
@@ -21,6 +22,18 @@ constexpr std::size_t profiles = 2;
 UnitKey key(model::Instant submitted, std::uint64_t rank, std::uint32_t stage = 0) {
   return {0, submitted, rank, stage};
 }
+
+// What units are, beside the queue, as the core keeps it in its tables.
+class Table final : public UnitFacts {
+ public:
+  std::map<std::uint32_t, UnitKey> keys;
+  std::map<std::uint32_t, std::vector<std::int32_t>> demands;
+
+  [[nodiscard]] UnitKey key(StageId leader) const override { return keys.at(leader.value); }
+  [[nodiscard]] std::span<const std::int32_t> demand(StageId leader) const override {
+    return demands.at(leader.value);
+  }
+};
 
 // Leaders of what has pending tasks of the profile, in queue order.
 std::vector<std::uint32_t> pending(const UnitQueue& queue, std::uint32_t profile) {
@@ -45,38 +58,51 @@ std::vector<std::uint32_t> waiting(const UnitQueue& queue) {
 
 TEST_CASE("a unit that ranks before others is put between them, and all keep what they wait for") {
   UnitQueue queue(profiles);
-  queue.add(StageId{0U}, key(10, 0));
-  queue.add(StageId{1U}, key(30, 1));
+  Table table;
+  table.keys = {{0, key(10, 0)}, {1, key(30, 1)}, {2, key(20, 2)}, {3, key(5, 3)}};
+  table.demands = {{3, {2, 1}}};
+  queue.add(StageId{0U}, table);
+  queue.add(StageId{1U}, table);
   queue.set_pending(StageId{0U}, ProfileId{0U});
   queue.set_pending(StageId{1U}, ProfileId{0U});
-  const std::vector<std::int32_t> demand{2, 1};
-  queue.add(StageId{2U}, key(20, 2));  // between them
+  queue.add(StageId{2U}, table);  // between them
   queue.set_pending(StageId{2U}, ProfileId{0U});
-  queue.add(StageId{3U}, key(5, 3));  // before all
-  queue.set_waiting(StageId{3U}, demand);
+  queue.add(StageId{3U}, table);  // before all
+  queue.set_waiting(StageId{3U}, table);
   CHECK(pending(queue, 0) == std::vector<std::uint32_t>{0, 2, 1});
   CHECK(waiting(queue) == std::vector<std::uint32_t>{3});
   CHECK(queue.position(StageId{3U}) < queue.position(StageId{0U}));
-  queue.remove(StageId{2U});
+  queue.remove(StageId{2U}, table);
   CHECK(pending(queue, 0) == std::vector<std::uint32_t>{0, 1});
-  queue.clear_pending(StageId{0U});
+  queue.clear_pending(StageId{0U}, ProfileId{0U});
   CHECK(pending(queue, 0) == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("only demands that no profile exceeds are found") {
   UnitQueue queue(profiles);
-  const std::vector<std::int32_t> wide{3, 0};
-  const std::vector<std::int32_t> both{1, 1};
-  queue.add(StageId{0U}, key(0, 0));
-  queue.add(StageId{1U}, key(0, 1));
-  queue.set_waiting(StageId{0U}, wide);
-  queue.set_waiting(StageId{1U}, both);
+  // One block of positions holds the first two, and (3, 0) with (0, 3) looks as if (0, 0) waited.
+  Table table;
+  table.demands = {{0, {3, 0}}, {1, {1, 1}}, {99, {0, 3}}, {100, {2, 2}}};
+  for (std::uint32_t leader = 0; leader < 200; ++leader) {
+    table.keys[leader] = key(0, leader);
+    queue.add(StageId{leader}, table);
+  }
+  for (const auto& [leader, demand] : table.demands) {
+    queue.set_waiting(StageId{leader}, table);
+  }
   const std::vector<std::int64_t> free{2, 2};
-  const std::uint32_t at = queue.next_fitting(0, free);
-  REQUIRE(at != no_position);
-  CHECK(queue.unit_at(at) == StageId{1U});
-  queue.clear_waiting(StageId{1U});
-  CHECK(queue.next_fitting(0, free) == no_position);
+  const auto first = [&](std::uint32_t from) {
+    const std::uint32_t at = queue.next_fitting(from, free, table);
+    return at == no_position ? no_position : queue.unit_at(at).value;
+  };
+  CHECK(first(0) == 1);
+  CHECK(first(2) == 100);
+  CHECK(first(101) == no_position);
+  queue.clear_waiting(StageId{1U}, table);
+  CHECK(first(0) == 100);
+  queue.clear_waiting(StageId{100U}, table);
+  CHECK(first(0) == no_position);
+  queue.clear_waiting(StageId{99U}, table);
   CHECK(waiting(queue) == std::vector<std::uint32_t>{0});
 }
 
@@ -93,6 +119,7 @@ TEST_CASE("thousands of units come and go in key order") {
         model::uniform_below(model::draw(draws, {next++, 0, 0}), count));
   };
   UnitQueue queue(profiles);
+  Table table;
   std::map<std::uint32_t, Unit> units;  // by leader; leaders are used again
   for (std::uint32_t change = 0; change < 6000; ++change) {
     const std::uint32_t leader = below(300);
@@ -101,14 +128,16 @@ TEST_CASE("thousands of units come and go in key order") {
       // Mostly later than all before, sometimes not.
       const auto submitted = static_cast<model::Instant>(below(8) == 0 ? below(6000) : change);
       units[leader].key = key(submitted, change, leader);
-      queue.add(StageId{leader}, units[leader].key);
+      table.keys[leader] = units[leader].key;
+      table.demands[leader] = {1, 2};
+      queue.add(StageId{leader}, table);
     } else if (below(3) == 0) {
-      queue.remove(StageId{leader});
+      queue.remove(StageId{leader}, table);
       units.erase(found);
     } else if (below(2) == 0) {
       Unit& unit = found->second;
       if (unit.profile) {
-        queue.clear_pending(StageId{leader});
+        queue.clear_pending(StageId{leader}, ProfileId{*unit.profile});
         unit.profile.reset();
       } else {
         unit.profile = below(profiles);
@@ -117,9 +146,8 @@ TEST_CASE("thousands of units come and go in key order") {
     } else {
       Unit& unit = found->second;
       unit.waits = !unit.waits;
-      const std::vector<std::int32_t> demand{1, 2};
-      unit.waits ? queue.set_waiting(StageId{leader}, demand)
-                 : queue.clear_waiting(StageId{leader});
+      unit.waits ? queue.set_waiting(StageId{leader}, table)
+                 : queue.clear_waiting(StageId{leader}, table);
     }
     if (change % 50 != 0) {
       continue;

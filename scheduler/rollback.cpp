@@ -1,0 +1,164 @@
+// Roll-back (X9, SS-1.10): a second attempt of an indeterminate stage may give other outputs than
+// the first, so whatever was computed from the first is undone with it.
+#include <algorithm>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+bool lives(const Machine& m, JobId job) {
+  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
+}
+
+bool is_rolled_back(const StageRow& row) { return row.rolled_back == row.attempt; }
+
+// The rows that stand for one stage: it and the takeovers of other jobs that read its outputs.
+std::vector<StageId> stand_ins(const Machine& m, StageId stage) {
+  std::vector<StageId> rows{stage};
+  if (m.stages[stage].cold != none_u32) {
+    for (const StageId reader : m.colds[m.stages[stage].cold].foreign_readers) {
+      if (m.stages[reader].phase == StagePhase::dormant) {
+        rows.push_back(reader);
+      }
+    }
+  }
+  return rows;
+}
+
+// The stage and all that read it, directly or not, in its job: producers first.
+std::vector<StageId> with_readers(const Machine& m, StageId stage) {
+  const JobRow& job = m.jobs[m.stages[stage].job];
+  const model::StageGraph& graph = *job.graph;
+  std::vector<bool> reached(job.stages, false);
+  reached[m.stages[stage].index] = true;
+  std::vector<StageId> list;
+  for (const std::uint32_t index : graph.topological) {
+    if (!reached[index]) {
+      continue;
+    }
+    list.push_back(StageId{job.first_stage.value + index});
+    for (const auto children :
+         {graph.regular_children.row(index), graph.pipelined_children.row(index)}) {
+      for (const std::uint32_t child : children) {
+        reached[child] = true;
+      }
+    }
+  }
+  return list;
+}
+
+// A result that was given away cannot be taken back.
+bool has_results(const Machine& m, StageId stage) {
+  const StageRow& row = m.stages[stage];
+  if (!is_sink(m, stage)) {
+    return false;
+  }
+  return row.gang.valid() ? m.gangs[row.gang].committed_once && row.tasks > 0
+                          : row.done > 0 || (row.sink_done && row.tasks > 0);
+}
+
+void impossible(Step& s, JobId job, StageId stage) {
+  Machine& m = s.m;
+  end_job(s, job,
+          {model::JobOutcome::failed, model::Code::indeterminate_result,
+           m.names->intern("stage " + std::string(m.names->text(stage_name(m, stage))) +
+                           " has given results of indeterminate data that must be computed anew"),
+           std::nullopt, std::nullopt});
+}
+
+// The running attempt of a singleton ends; it comes again as after a fetch failure.
+void stop_attempt(Step& s, StageId stage) {
+  Machine& m = s.m;
+  const std::int16_t attempt = m.stages[stage].attempt;
+  for (const RunId run : live_runs(m, stage)) {
+    if (m.runs[run].attempt == attempt) {
+      kill_run(s, run, model::TaskReason::superseded);
+    }
+  }
+  complete_attempt(s, stage, model::StageStatus::failed, model::StageReason::rolled_back);
+  StageRow& row = m.stages.edit(stage);
+  row.phase = StagePhase::stalled;
+  row.failures = static_cast<std::uint8_t>(std::min(row.failures + 1, 255));
+}
+
+void undo(Step& s, StageId reached, std::vector<StageId>& stopped) {
+  Machine& m = s.m;
+  const StageId stage = origin_of(m, reached);
+  const StageRow& row = m.stages[stage];
+  if (row.gang.valid()) {
+    if (m.gangs[row.gang].phase == GangPhase::running) {
+      fail_group(s, row.gang, model::Code::fetch_failed);  // what it reads is void (X1)
+    } else if (m.gangs[row.gang].phase == GangPhase::committed && has_readers(m, stage)) {
+      drop_outputs(s, stage);
+      set_available(s, stage, false);
+    }
+    return;
+  }
+  if (row.attempt < 0 || is_rolled_back(row)) {
+    return;
+  }
+  m.stages.edit(stage).rolled_back = row.attempt;
+  if (row.phase == StagePhase::running) {
+    stop_attempt(s, stage);
+    stopped.push_back(stage);
+  }
+  drop_outputs(s, stage);
+  set_available(s, stage, false);
+}
+
+}  // namespace
+
+bool must_roll_back(const Machine& m, StageId stage) {
+  const StageRow& row = m.stages[stage];
+  return row.attempt >= 0 && row.done < row.tasks && !row.gang.valid() && !is_rolled_back(row) &&
+         spec_of(m, stage).indeterminate && !is_sink(m, stage);
+}
+
+void roll_back(Step& s, StageId producer) {
+  Machine& m = s.m;
+  std::vector<StageId> reached;
+  for (const StageId row : stand_ins(m, producer)) {
+    const JobId job = m.stages[row].job;
+    if (!lives(m, job)) {
+      continue;  // what others still read of it is reached through their takeovers
+    }
+    const std::vector<StageId> readers = with_readers(m, row);
+    const auto result =
+        std::ranges::find_if(readers, [&m](StageId stage) { return has_results(m, stage); });
+    if (result != readers.end()) {
+      impossible(s, job, *result);
+    } else {
+      reached.insert(reached.end(), readers.begin(), readers.end());
+    }
+  }
+  std::vector<StageId> stopped;
+  for (const StageId stage : reached) {
+    if (m.stages[stage].used && lives(m, m.stages[stage].job)) {
+      undo(s, stage, stopped);
+    }
+  }
+  for (const StageId stage : stopped) {
+    if (m.stages[stage].used && lives(m, m.stages[stage].job) &&
+        m.stages[stage].phase == StagePhase::stalled) {
+      resubmit_later(s, stage, none_u32);
+    }
+  }
+}
+
+bool is_stale(const Machine& m, const RunRow& run) {
+  return run.attempt <= m.stages[run.stage].rolled_back;
+}
+
+void stale_success(Step& s, const RunRow& run) {
+  const JobId job = s.m.stages[run.stage].job;
+  if (lives(s.m, job) && is_sink(s.m, run.stage) &&
+      output_executor(s.m, run.stage, run.partition) == none_u32) {
+    impossible(s, job, run.stage);
+    return;
+  }
+  attempt_maybe_over(s, run.stage);
+}
+
+}  // namespace rehearse::scheduler
