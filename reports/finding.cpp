@@ -300,11 +300,11 @@ std::string nothing_in_groups(const Comparison& comparison, const std::vector<In
   std::int64_t edges = 0;
   Wide work = 0;
   Wide grouped = 0;
-  std::int64_t rejected = 0;
+  std::int64_t without_work = 0;  // requests that may have had groups, and ended before they ran
   for (const Configuration& configuration : comparison.configurations) {
     slots = std::max(slots, configuration.slots_max);
     edges = std::max(edges, configuration.pipelined_edges);
-    rejected += configuration.rejected;
+    without_work += configuration.rejected + configuration.failed;
     if (work == 0 ||
         share_ppm(configuration.work_in_groups, configuration.work) > share_ppm(grouped, work)) {
       work = configuration.work;
@@ -333,7 +333,7 @@ std::string nothing_in_groups(const Comparison& comparison, const std::vector<In
   if (edges == 0) {
     return "Nothing runs pipelined: no edge of the input is marked.";
   }
-  if (rejected == 0 && work > 0 && below_share(grouped, work)) {
+  if (without_work == 0 && work > 0 && below_share(grouped, work)) {
     return fmt::format("Practically nothing runs pipelined on {}: {} of the work is in groups.",
                        plural(slots, "slot"), share_text(grouped, work));
   }

@@ -39,6 +39,7 @@ class Patch:
     line: int
     file: str = ""
     fails: list = field(default_factory=list)
+    fires: list = field(default_factory=list)
     places: list = field(default_factory=list)  # [text to find, text instead]
 
     def __str__(self):
@@ -87,6 +88,8 @@ def read_patches():
             patch.file = rest
         elif key == "fails":
             patch.fails += rest.split()
+        elif key == "fires":
+            patch.fires += rest.split()
         elif key == "-":
             if not patch.places or patch.places[-1][1]:
                 patch.places.append(["", ""])

@@ -2,13 +2,16 @@
 
 Each patch gets a copy of its one file, compiled with the command of the build (without
 optimization) and linked in front of the build's libraries, and the scenarios it names must fail in
-that program. Needs a Ninja build in REHEARSE_BUILD_DIR; nothing of the tree or the build changes.
+that program, and the monitors it names must fire in them. Needs a Ninja build in
+REHEARSE_BUILD_DIR; nothing of the tree or the build changes.
 
     try_patches.py [CLAUSE or TEXT...]     only patches of these clauses or with this in their title
+    try_patches.py --list-fired [...]      also lists which monitors fired
 """
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +24,7 @@ from spec_files import scenario_files
 
 SECONDS_MAX = 20  # for one scenario; one that does not end has failed
 DROPPED = ("-O", "-g", "-Werror")
+FIRED = re.compile(r"^ *([A-Z_]+) at ", re.MULTILINE)
 
 
 class Build:
@@ -76,19 +80,24 @@ class Build:
             raise PatchError(f"{patch}: does not build\n{done.stdout[:2000]}")
 
 
-def try_patch(build, number, patch):
-    """What is wrong with the patch; empty if every scenario it names fails."""
+def try_patch(build, number, patch, list_fired):
+    """What is wrong with the patch; empty if every scenario and monitor it names notices it."""
     try:
         program = build.make(number, patch)
     except PatchError as error:
         return str(error)
+    fired = set()
     for name in patch.fails:
-        status, _ = run(program, [SCENARIOS / f"{name}.json"], ["--faults-fire"],
-                        seconds_max=SECONDS_MAX)
+        status, output = run(program, [SCENARIOS / f"{name}.json"], ["--faults-fire"],
+                             seconds_max=SECONDS_MAX)
         if status == 0:
             return f"{patch}: {name} passes all the same"
+        fired.update(FIRED.findall(output))
     program.unlink()
-    return ""
+    if list_fired and fired:
+        print(f"{patch}: fires {' '.join(sorted(fired))}", flush=True)
+    silent = [monitor for monitor in patch.fires if monitor not in fired]
+    return f"{patch}: {' '.join(silent)} did not fire" if silent else ""
 
 
 def chosen(patches, words):
@@ -103,10 +112,11 @@ def main():
         print(output, "without a patch every scenario must pass", sep="\n")
         return 1
     build = Build(build_folder())
-    work = chosen(read_patches(), sys.argv[1:])
+    list_fired = "--list-fired" in sys.argv[1:]
+    work = chosen(read_patches(), [word for word in sys.argv[1:] if word != "--list-fired"])
     jobs = int(os.environ.get("REHEARSE_JOBS") or os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        problems = list(filter(None, pool.map(lambda row: try_patch(build, *row), work)))
+        problems = list(filter(None, pool.map(lambda row: try_patch(build, *row, list_fired), work)))
     for problem in problems:
         print(problem)
     print(f"{len(work) - len(problems)} of {len(work)} patches are noticed by all they name")
