@@ -17,22 +17,22 @@ namespace {
 
 struct BuiltAxis {
   std::string_view axis;
-  std::array<std::string_view, 2> values;
+  std::array<std::string_view, 6> values;
   std::size_t count;
 };
 
 constexpr std::array built_axes = std::to_array<BuiltAxis>({
     {"grouping", {"component"}, 1},
-    {"admission.queue", {"fifo"}, 1},
+    {"admission.queue", {"fifo", "priority", "smallest-first", "unordered"}, 4},
     {"admission.hold", {"reserve"}, 1},
     {"admission.short", {"wait", "fail"}, 2},
     {"admission.shortfall", {"failure"}, 1},
-    {"admission.overtake", {"never", "backfill"}, 2},
+    {"admission.overtake", {"never", "backfill", "easy", "aging"}, 4},
     {"admission.capacity", {"free"}, 1},
     {"accounting", {"sum"}, 1},
     {"profiles", {"vector"}, 1},
     {"slots", {"exclusive"}, 1},
-    {"placement", {"spread", "pack"}, 2},
+    {"placement", {"spread", "pack", "round-robin", "nested", "consistent-hash", "random"}, 6},
     {"start", {"eager"}, 1},
     {"completion", {"group", "immediate"}, 2},
     {"task_end", {"at-once"}, 1},

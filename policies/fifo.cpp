@@ -11,7 +11,9 @@ class Fifo final : public scheduler::QueuePolicy {
   [[nodiscard]] std::unique_ptr<QueuePolicy> clone() const override {
     return std::make_unique<Fifo>(*this);
   }
-  [[nodiscard]] std::int64_t key(const scheduler::UnitView& /*unit*/) const override { return 0; }
+  [[nodiscard]] scheduler::QueueKey key(const scheduler::UnitView& /*unit*/) const override {
+    return {};
+  }
 };
 
 }  // namespace

@@ -11,8 +11,8 @@ class Never final : public scheduler::OvertakePolicy {
   [[nodiscard]] std::unique_ptr<OvertakePolicy> clone() const override {
     return std::make_unique<Never>(*this);
   }
-  [[nodiscard]] bool may_overtake(const scheduler::UnitView& /*head*/) const override {
-    return false;
+  [[nodiscard]] scheduler::Overtaking rule(const scheduler::HeadView& /*head*/) const override {
+    return scheduler::Overtaking::nobody;
   }
 };
 

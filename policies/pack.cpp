@@ -13,6 +13,7 @@ namespace {
 using scheduler::ExecutorId;
 using scheduler::ProfileId;
 using scheduler::SlotView;
+using scheduler::TaskView;
 
 class Pack final : public scheduler::PlacementPolicy {
  public:
@@ -25,7 +26,8 @@ class Pack final : public scheduler::PlacementPolicy {
   // Executors that nobody took from since begin() still have their first count, so the best of them
   // is the view's; the others are few: those being filled. An executor that was taken from and
   // still is the view's best had more at the start than every untouched one.
-  [[nodiscard]] ExecutorId pick(const SlotView& slots, ProfileId profile) override {
+  [[nodiscard]] ExecutorId pick(const SlotView& slots, const TaskView& task) override {
+    const ProfileId profile = task.profile;
     const Touched* best = nullptr;
     for (const Touched& row : touched_) {
       if (slots.free_slots(row.executor, profile) > 0 &&

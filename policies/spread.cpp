@@ -8,8 +8,8 @@ namespace rehearse::policies {
 namespace {
 
 using scheduler::ExecutorId;
-using scheduler::ProfileId;
 using scheduler::SlotView;
+using scheduler::TaskView;
 
 class Spread final : public scheduler::PlacementPolicy {
  public:
@@ -17,8 +17,8 @@ class Spread final : public scheduler::PlacementPolicy {
     return std::make_unique<Spread>(*this);
   }
   void begin(const SlotView& /*slots*/) override {}
-  [[nodiscard]] ExecutorId pick(const SlotView& slots, ProfileId profile) override {
-    return slots.most_free(profile);
+  [[nodiscard]] ExecutorId pick(const SlotView& slots, const TaskView& task) override {
+    return slots.most_free(task.profile);
   }
   void taking(const SlotView& /*slots*/, ExecutorId /*executor*/) override {}
 };

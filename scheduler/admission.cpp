@@ -86,9 +86,10 @@ Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
   for (const std::uint32_t stage : trial_order(on.slots, *job.spec, gang)) {
     const model::StageSpec& spec = job.spec->stages[stage];
     for (std::int32_t partition = 0; partition < spec.tasks; ++partition) {
-      const ExecutorId executor = on.preferences
-                                      ? place_task(m, on.slots, on.placement, spec, partition)
-                                      : on.placement.pick(on.slots, spec.profile);
+      const ExecutorId executor =
+          on.preferences
+              ? place_task(m, on.slots, on.placement, *job.spec, spec, partition)
+              : on.placement.pick(on.slots, task_view(m, on.placement, *job.spec, spec, partition));
       if (!executor.valid()) {
         give_back(on.slots, *job.spec, placed);
         return Fit::short_of_slots;
@@ -162,7 +163,8 @@ struct Pass {
   std::uint32_t cursor = 0;   // positions below it are dealt with
   std::int64_t examined = 0;  // gangs tried, A20
   bool head_found = false;
-  bool overtaking = true;                  // no head, or units behind it may use what it needs
+  Overtaking rule = Overtaking::anybody;   // for units behind the head
+  Outlook outlook;                         // under Overtaking::harmless
   std::int64_t live_jobs = 0;              // when it began
   std::vector<StageId> ready_before = {};  // Machine::newly_ready when it began
   std::vector<std::int32_t> head_demand;
@@ -183,6 +185,7 @@ void refuse(Pass& pass, StageId leader) {
     return;
   }
   row.announced = true;
+  row.queued_at = m.now;
   const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());
   const model::PerProfile need_list = per_profile(m, need, row.demand);
   const model::PerProfile have_list = per_profile(m, m.slots.free_totals(), row.demand);
@@ -197,6 +200,19 @@ void refuse(Pass& pass, StageId leader) {
                                   model::QueuedReason::slots, need_list, have_list});
 }
 
+// A17, for a gang behind the head: all its tasks together.
+bool all_harmless(Pass& pass, JobId job) {
+  Machine& m = pass.s.m;
+  Outlook outlook = pass.outlook;
+  for (const Placed& task : pass.placed) {
+    if (!is_harmless(m, outlook, stage_of(m, job, task.stage), task.partition, task.executor)) {
+      return false;
+    }
+  }
+  pass.outlook = std::move(outlook);
+  return true;
+}
+
 bool try_gang(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
@@ -207,11 +223,16 @@ bool try_gang(Pass& pass, StageId leader) {
   }
   const JobRow& job = m.jobs[row.job];
   if (trial(m, {m.slots, *m.policies.placement, true}, job, row, pass.placed) != Fit::fits) {
-    if (pass.overtaking) {  // behind a head the trial sees only a part of the slots
+    if (pass.rule ==
+        Overtaking::anybody) {  // behind a head the trial sees only a part of the slots
       GangRow& edited = m.gangs.edit(gang);
       edited.refused = true;
       edited.refused_at = freed;
     }
+    return false;
+  }
+  if (pass.rule == Overtaking::harmless && !all_harmless(pass, row.job)) {
+    give_back(m.slots, *job.spec, pass.placed);
     return false;
   }
   admit_group(pass.s, gang, pass.placed);
@@ -221,17 +242,19 @@ bool try_gang(Pass& pass, StageId leader) {
 void become_head(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangRow& row = m.gangs[m.stages[leader].gang];
-  const UnitView view{m.jobs[row.job].spec->priority, row.tasks,
-                      static_cast<std::int64_t>(row.members.size()), true};
+  const HeadView head{unit_view(m, leader), m.now - row.queued_at};
   pass.head_found = true;
   pass.head_demand = row.demand;
-  pass.overtaking = m.policies.overtake->may_overtake(view);
-  m.slots.show_bound_only(!pass.overtaking);
+  pass.rule = m.policies.overtake->rule(head);
+  m.slots.show_bound_only(pass.rule == Overtaking::nobody);
+  if (pass.rule == Overtaking::harmless) {
+    pass.outlook = look_ahead(m, row);
+  }
 }
 
 bool profile_open(const Pass& pass, ProfileId profile) {
-  if (pass.overtaking) {
-    return true;  // free slots decide
+  if (pass.rule != Overtaking::nobody) {
+    return true;  // free slots decide, and the outlook
   }
   return pass.head_demand[profile.index()] == 0 && pass.s.m.slots.most_free(profile).valid();
 }
@@ -256,7 +279,7 @@ std::uint32_t next_gang(const Pass& pass) {
   std::uint32_t next = no_position;
   if (!pass.head_found) {
     next = m.queue.next_waiting(pass.cursor);
-  } else if (pass.overtaking || m.slots.any_bound()) {
+  } else if (pass.rule != Overtaking::nobody || m.slots.any_bound()) {
     next = m.queue.next_fitting(pass.cursor, m.slots.free_totals(), Units{m});
   }
   return next;
@@ -306,7 +329,11 @@ void pass(Step& s) {
   Machine& m = s.m;
   m.wants_pass = false;
   m.policies.placement->begin(m.slots);
-  Pass pass{.s = s, .live_jobs = m.counters.live_jobs, .head_demand = {}, .placed = {}};
+  Pass pass{.s = s,
+            .outlook = {},
+            .live_jobs = m.counters.live_jobs,
+            .head_demand = {},
+            .placed = {}};
   pass.ready_before = m.newly_ready;
   while (!a_job_ended(pass)) {
     std::uint32_t next = no_position;
@@ -325,7 +352,7 @@ void pass(Step& s) {
     if (next == gang) {
       visit_gang(pass, unit);
     } else {
-      launch_pending(s, unit);
+      launch_pending(s, unit, pass.rule == Overtaking::harmless ? &pass.outlook : nullptr);
     }
   }
   m.slots.show_bound_only(false);

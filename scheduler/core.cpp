@@ -12,6 +12,10 @@ Machine::Machine(const Machine& other)
       names(other.names),
       profile_names(other.profile_names),
       autoscaling(other.autoscaling),
+      seed(other.seed),
+      expected_launch(other.expected_launch),
+      expected_status(other.expected_status),
+      now(other.now),
       policies(other.policies),
       idle_placement(other.idle_placement->clone()),
       slots(other.slots),
@@ -34,6 +38,9 @@ Machine::Machine(const Machine& other)
       by_name(other.by_name),
       on_host(other.on_host),
       on_rack(other.on_rack),
+      keeps_expected_ends(other.keeps_expected_ends),
+      expected_ends(other.expected_ends),
+      expected_end_of(other.expected_end_of),
       wants_pass(other.wants_pass),
       outputs_digest(other.outputs_digest),
       counters(other.counters) {}
@@ -176,6 +183,10 @@ Core::Core(const CoreOptions& options, const PolicySet& policies)
   m.names = options.names;
   m.profile_names = options.profile_names;
   m.autoscaling = options.autoscaling;
+  m.seed = options.seed;
+  m.expected_launch = options.expected_launch;
+  m.expected_status = options.expected_status;
+  m.keeps_expected_ends = policies.overtake->looks_ahead();
   m.policies = policies;
   m.idle_placement = policies.placement->clone();
   m.slots = Ledger(options.profile_tasks);
@@ -195,6 +206,8 @@ Core& Core::operator=(const Core& other) {
 Core::Core(Core&&) noexcept = default;
 Core& Core::operator=(Core&&) noexcept = default;
 Core::~Core() = default;
+
+void Core::set_now(model::Instant now) { machine_->now = now; }
 
 void Core::step(const Input& input, Actions& out) {
   Step s{*machine_, out};

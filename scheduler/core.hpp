@@ -27,7 +27,10 @@ struct CoreOptions {
   std::vector<model::NameId> profile_names;          // by ProfileId
   std::vector<model::ResourceVector> profile_tasks;  // amounts of one task, by ProfileId
   bool autoscaling = false;                          // F12: DYNAMIC_ALLOCATION
-  model::NameTable* names = nullptr;                 // outlives the core and its copies; not state
+  std::uint64_t seed = 0;                            // of policies that draw
+  model::Duration expected_launch = 0;               // what easy believes of each task (A17)
+  model::Duration expected_status = 0;
+  model::NameTable* names = nullptr;  // outlives the core and its copies; not state
 };
 
 class Core {
@@ -39,6 +42,8 @@ class Core {
   Core& operator=(Core&&) noexcept;
   ~Core();
 
+  // The instant of the inputs and passes that follow; never earlier than before. Not state.
+  void set_now(model::Instant now);
   // Appends actions to `out`. An input about something that is over changes nothing.
   void step(const Input& input, Actions& out);
 

@@ -1,6 +1,7 @@
 // Executors coming, going and being held, and the units that no executor can serve any more (A14).
 #include <algorithm>
 
+#include "model/support/draw.hpp"
 #include "scheduler/machine.hpp"
 
 namespace rehearse::scheduler {
@@ -34,7 +35,8 @@ void close_idle(Machine& m, std::uint32_t idle_index) {
 }  // namespace
 
 void expect_executor(Machine& m, const model::ExecutorSpec& spec) {
-  const ExecutorId idle = m.idle.add(spec.resources, spec.profile);
+  const ExecutorId idle =
+      m.idle.add(spec.resources, spec.profile, model::name_key(m.names->text(spec.name)));
   m.idle.open(idle);
   m.expected.push_back({spec, idle.value, true});
 }
@@ -48,7 +50,10 @@ void number_due_last(Machine& m) {
     ExpectedRow& row = m.expected[i];
     if (row.due) {
       close_idle(m, row.idle_index);
-      row.idle_index = m.idle.add(row.spec.resources, row.spec.profile).value;
+      row.idle_index = m.idle
+                           .add(row.spec.resources, row.spec.profile,
+                                model::name_key(m.names->text(row.spec.name)))
+                           .value;
       m.idle.open(ExecutorId{row.idle_index});
     }
   }
@@ -81,10 +86,13 @@ void join_executor(Step& s, const JoinExecutor& input) {
   row.host = spec.host;
   row.rack = spec.rack;
   row.bound = spec.profile;
+  row.speed_milli = spec.speed_milli;
   row.phase = ExecutorPhase::live;
   row.idle_index = expected.idle_index;
   const ExecutorId executor = m.executors.add(row);
-  RH_CHECK(m.slots.add(spec.resources, spec.profile) == executor, executor.value);
+  RH_CHECK(m.slots.add(spec.resources, spec.profile, model::name_key(m.names->text(spec.name))) ==
+               executor,
+           executor.value);
   m.by_name[spec.name.value] = executor;
   m.on_host[spec.host.value].push_back(executor);
   if (spec.rack.valid()) {

@@ -455,6 +455,7 @@ void release_stage_rows(Machine& m, JobId job) {
     cold.authorized.clear();
     cold.foreign_readers.clear();
     cold.foreign = StageId{};
+    cold.mean = -1;
     m.free_colds.push_back(stage_row.cold);
   }
   m.stages.remove_block(row.first_stage, row.stages);

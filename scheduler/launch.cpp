@@ -2,6 +2,7 @@
 // to admission.cpp.
 #include <algorithm>
 
+#include "model/support/draw.hpp"
 #include "scheduler/machine.hpp"
 
 namespace rehearse::scheduler {
@@ -77,8 +78,22 @@ ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
 
 }  // namespace
 
+TaskView task_view(const Machine& m, const PlacementPolicy& placement, const model::JobSpec& job,
+                   const model::StageSpec& stage, std::int32_t partition) {
+  TaskView view;
+  view.profile = stage.profile;
+  if (placement.wants_task_key()) {
+    view.key = hash_of({model::name_key(m.names->text(job.name)),
+                        model::name_key(m.names->text(stage.name)), bits(partition)});
+    view.random = hash_of({m.seed, view.key});
+  }
+  return view;
+}
+
 ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
-                      const model::StageSpec& spec, std::int32_t partition) {
+                      const model::JobSpec& job, const model::StageSpec& spec,
+                      std::int32_t partition) {
+  const TaskView task = task_view(m, placement, job, spec, partition);
   if (!spec.prefers.empty()) {
     const ExecutorId executor =
         preferred(m, slots, spec.profile, spec.prefers[static_cast<std::size_t>(partition)]);
@@ -86,7 +101,7 @@ ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placemen
       return executor;
     }
   }
-  const ExecutorId executor = placement.pick(slots, spec.profile);
+  const ExecutorId executor = placement.pick(slots, task);
   RH_CHECK(!executor.valid() || slots.free_slots(executor, spec.profile) > 0, executor.value);
   return executor;
 }
@@ -116,6 +131,7 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
   run.stamp = static_cast<std::uint32_t>(m.counters.launches);
   const RunId id = m.runs.add(run);
   note_launch(m, stage, cold, id, run.stamp);
+  note_expected_end(m, id);
   ExecutorRow& where = m.executors.edit(executor);
   where.runs.push_back(id);
   ++row.running;
@@ -156,13 +172,14 @@ void free_run(Machine& m, RunId run) {
   RH_CHECK(place != where.runs.end(), row.executor.value);
   where.runs.erase(place);
   --m.counters.busy;
+  forget_expected_end(m, run);
   m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
   m.runs.remove(run);
   m.wants_pass = true;
 }
 
 // Takes what it can, task by task (A7); a regular unit never blocks those behind it.
-void launch_pending(Step& s, StageId stage) {
+void launch_pending(Step& s, StageId stage, Outlook* outlook) {
   Machine& m = s.m;
   const model::StageSpec& spec = spec_of(m, stage);
   PlacementPolicy& placement = *m.policies.placement;
@@ -170,12 +187,16 @@ void launch_pending(Step& s, StageId stage) {
     StageCold& cold = cold_of(m, stage);
     const bool again = !cold.again.empty();
     const std::int32_t partition = again ? cold.again.back() : m.stages[stage].next_partition;
-    const ExecutorId executor = place_task(m, m.slots, placement, spec, partition);
+    const ExecutorId executor =
+        place_task(m, m.slots, placement, *m.jobs[m.stages[stage].job].spec, spec, partition);
     if (!executor.valid()) {
       return;
     }
     if (m.stages[stage].missing_inputs > 0) {
       end_attempt_without_input(s, stage);
+      return;
+    }
+    if (outlook != nullptr && !is_harmless(m, *outlook, stage, partition, executor)) {
       return;
     }
     placement.taking(m.slots, executor);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/cluster.hpp"
@@ -59,6 +61,10 @@ struct Machine {
   model::NameTable* names = nullptr;         // the engine's; texts of details; not state
   std::vector<model::NameId> profile_names;  // by ProfileId
   bool autoscaling = false;
+  std::uint64_t seed = 0;
+  model::Duration expected_launch = 0;
+  model::Duration expected_status = 0;
+  model::Instant now = 0;  // not state
   PolicySet policies;
   std::unique_ptr<PlacementPolicy> idle_placement;  // for trials on the idle cluster
 
@@ -83,6 +89,11 @@ struct Machine {
   std::unordered_map<std::uint32_t, ExecutorId> by_name;
   std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_host;
   std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_rack;
+  // A17, only where the overtaking policy looks ahead: what runs by (expected end, run), and the
+  // expected end by run. Derived from the runs.
+  bool keeps_expected_ends = false;
+  std::set<std::pair<model::Instant, RunId>> expected_ends;
+  std::vector<model::Instant> expected_end_of;
   bool wants_pass = false;           // something changed that a pass has not seen (A8)
   std::uint64_t outputs_digest = 0;  // sum over outputs of their hashes
   Counters counters;
@@ -125,6 +136,7 @@ struct Step {
 [[nodiscard]] StageId gang_leader(const Machine& m, GangId gang);
 [[nodiscard]] bool is_sink(const Machine& m, StageId stage);
 [[nodiscard]] bool has_readers(const Machine& m, StageId stage);  // over regular edges
+[[nodiscard]] UnitView unit_view(const Machine& m, StageId leader);
 // Whose outputs readers of the stage read: of a dormant takeover, the stage it stands for.
 [[nodiscard]] StageId origin_of(const Machine& m, StageId stage);
 [[nodiscard]] model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,
@@ -171,13 +183,35 @@ struct TrialOn {
 void renew_member(Step& s, StageId stage, std::int32_t attempt);  // ready for a group's attempt
 void admit_group(Step& s, GangId gang, std::span<const Placed> placed);
 void pass(Step& s);
+[[nodiscard]] TaskView task_view(const Machine& m, const PlacementPolicy& placement,
+                                 const model::JobSpec& job, const model::StageSpec& stage,
+                                 std::int32_t partition);
 [[nodiscard]] ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
-                                    const model::StageSpec& spec, std::int32_t partition);
+                                    const model::JobSpec& job, const model::StageSpec& spec,
+                                    std::int32_t partition);
 RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor);
-void launch_pending(Step& s, StageId stage);
+struct Outlook;
+// `outlook`: a head waits that may not be delayed; null otherwise.
+void launch_pending(Step& s, StageId stage, Outlook* outlook);
 [[nodiscard]] std::vector<RunId> live_runs(const Machine& m, StageId stage);  // launch order
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
 void free_run(Machine& m, RunId run);           // the slot is free; the row is gone
+
+// ---- looking ahead (lookahead.cpp, A17) ----
+struct Outlook {
+  model::Instant start = 0;  // the head's earliest; the greatest instant: not by what runs
+  bool amounts = false;      // spare is in 1/1000 units by resource, else in slots by profile
+  std::vector<std::int64_t> spare;  // at `start`, beside the head
+};
+[[nodiscard]] model::Duration estimate_of(Machine& m, StageId stage, std::int32_t partition);
+[[nodiscard]] model::Instant expected_end(Machine& m, StageId stage, std::int32_t partition,
+                                          ExecutorId executor);
+void note_expected_end(Machine& m, RunId run);
+void forget_expected_end(Machine& m, RunId run);
+[[nodiscard]] Outlook look_ahead(const Machine& m, const GangRow& head);
+// May a task that starts now run beside the head? If so, what it takes is taken from `outlook`.
+[[nodiscard]] bool is_harmless(Machine& m, Outlook& outlook, StageId stage, std::int32_t partition,
+                               ExecutorId executor);
 
 // ---- completion (completion.cpp) ----
 void task_ended(Step& s, const TaskEnded& input);

@@ -12,12 +12,13 @@
 #include "model/support/time.hpp"
 #include "scheduler/ids.hpp"
 #include "scheduler/indexes.hpp"
+#include "scheduler/policy.hpp"
 
 namespace rehearse::scheduler {
 
 // Smaller goes first. `rank` is unique among live jobs, so no two units are equal.
 struct UnitKey {
-  std::int64_t policy = 0;  // of the queue policy
+  QueueKey policy;  // of the queue policy
   model::Instant submitted = 0;
   std::uint64_t rank = 0;
   std::uint32_t stage = 0;  // first stage of the unit, within the job

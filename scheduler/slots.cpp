@@ -28,13 +28,15 @@ Ledger::Ledger(std::vector<model::ResourceVector> tasks)
   }
 }
 
-ExecutorId Ledger::add(const model::ResourceVector& total, ProfileId bound) {
+ExecutorId Ledger::add(const model::ResourceVector& total, ProfileId bound,
+                       std::uint64_t name_key) {
   RH_CHECK(total.size() == resources_);
   RH_CHECK(!bound.valid() || bound.index() < tasks_.size(), bound.value);
   const ExecutorId executor{rows_.size()};
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   rows_.push_back({bound, 0, false, {}});
+  name_keys_.push_back(name_key);
   bound_count_ += bound.valid() ? 1U : 0U;
   digest_.touch(executor.index(), rows_.back().dirty.on);
   return executor;

@@ -23,7 +23,7 @@ class Ledger final : public SlotView {
   Ledger& operator=(const Ledger&) = default;
 
   // A new executor, closed; ids count from 0. `bound` invalid: serves every profile.
-  ExecutorId add(const model::ResourceVector& total, ProfileId bound);
+  ExecutorId add(const model::ResourceVector& total, ProfileId bound, std::uint64_t name_key = 0);
   // Open executors offer slots; closed ones count 0.
   void open(ExecutorId executor);
   void close(ExecutorId executor);
@@ -41,6 +41,11 @@ class Ledger final : public SlotView {
   void show_bound_only(bool on) { bound_only_ = on; }
 
   [[nodiscard]] std::size_t profile_count() const override { return tasks_.size(); }
+  [[nodiscard]] std::size_t resource_count() const { return resources_; }
+  [[nodiscard]] std::size_t executor_count() const override { return rows_.size(); }
+  [[nodiscard]] std::uint64_t name_key(ExecutorId executor) const override {
+    return name_keys_[executor.index()];
+  }
   [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override;
   [[nodiscard]] ExecutorId most_free(ProfileId profile) const override;
   [[nodiscard]] ExecutorId first_free(ProfileId profile, std::uint32_t from) const override;
@@ -107,6 +112,7 @@ class Ledger final : public SlotView {
   std::vector<bool> limited_;                 // by profile: some amount is above 0
   std::vector<std::int64_t> amounts_;         // see free_of
   std::vector<Row> rows_;                     // by executor
+  std::vector<std::uint64_t> name_keys_;      // by executor
   std::vector<MaxTree> trees_;                // by profile
   std::vector<MaxTree> bound_trees_;          // by profile: bound executors only
   std::vector<std::int64_t> free_total_;

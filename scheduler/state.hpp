@@ -94,6 +94,7 @@ struct StageCold {
   std::vector<std::int32_t> authorized;  // ascending: at-group-commit, not yet committed
   std::vector<StageId> foreign_readers;  // takeovers in other jobs that stand for this stage
   StageId foreign;                       // of a takeover: the stage it stands for
+  model::Duration mean = -1;             // of its distribution, once asked for (A17)
   bool operator==(const StageCold&) const = default;
 };
 
@@ -132,6 +133,7 @@ struct GangRow {
   std::int32_t missing_inputs = 0;  // over all members
   std::int32_t attempt = -1;
   std::uint64_t refused_at = 0;  // sum of Ledger::freed when the last trial failed
+  model::Instant queued_at = 0;  // when this wait was announced
   GangPhase phase = GangPhase::inputs;
   std::uint8_t reruns = 0;  // X10: after commit
   bool used = false;
@@ -199,6 +201,7 @@ struct ExecutorRow {
   model::NameId host;
   model::NameId rack;
   ProfileId bound;
+  std::int64_t speed_milli = model::milli;
   std::vector<RunId> runs;  // that hold a slot here, dying ones too, in launch order
   std::uint32_t epoch = 0;  // ends at a fetch failure that names it (X9)
   ExecutorPhase phase = ExecutorPhase::unused;

@@ -2,14 +2,18 @@
 // rows, groups (F2) and its first lines (C12).
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <queue>
 
+#include "model/support/distribution.hpp"
 #include "scheduler/machine.hpp"
 
 namespace rehearse::scheduler {
 
 namespace {
+
+constexpr model::Duration most_work = std::numeric_limits<model::Duration>::max();
 
 // The members in topological order, smallest first (C4): over the edges between them, whatever else
 // the job has. In a cycle, for which the job is rejected, the order does not matter.
@@ -260,16 +264,49 @@ void reject(Step& s, const SubmitJob& input, Verdict verdict) {
 
 }  // namespace
 
+namespace {
+
+// Estimated work of all tasks; saturates.
+model::Duration work_of(const model::StageSpec& stage) {
+  if (const auto* list = std::get_if<std::vector<model::Duration>>(&stage.duration);
+      list != nullptr && !stage.estimate) {
+    model::Duration sum = 0;
+    for (const model::Duration length : *list) {
+      sum = length > most_work - sum ? most_work : sum + length;
+    }
+    return sum;
+  }
+  const auto* distribution = std::get_if<model::Distribution>(&stage.duration);
+  const model::Duration each =
+      stage.estimate ? *stage.estimate : model::mean_ns(*distribution).value_or(most_work);
+  return stage.tasks > 0 && each > most_work / stage.tasks ? most_work : each * stage.tasks;
+}
+
+}  // namespace
+
+UnitView unit_view(const Machine& m, StageId leader) {
+  const StageRow& row = m.stages[leader];
+  const JobRow& job = m.jobs[row.job];
+  const auto members = job.graph->group_members.row(job.graph->group_of[row.index]);
+  UnitView view;
+  view.priority = job.spec->priority;
+  view.members = static_cast<std::int64_t>(members.size());
+  view.gang = members.size() > 1;
+  view.random = hash_of({m.seed, job.rank, row.index});
+  for (const std::uint32_t stage : members) {
+    const model::StageSpec& spec = job.spec->stages[stage];
+    view.demand_slots += spec.tasks;
+    if (m.policies.queue->reads_work()) {
+      view.work = std::min(most_work, view.work + std::min(most_work - view.work, work_of(spec)));
+    }
+  }
+  return view;
+}
+
 UnitKey Units::key(StageId leader) const {
   const StageRow& row = m_.stages[leader];
   const JobRow& job = m_.jobs[row.job];
-  const auto members = job.graph->group_members.row(job.graph->group_of[row.index]);
-  UnitView view{job.spec->priority, 0, static_cast<std::int64_t>(members.size()),
-                members.size() > 1};
-  for (const std::uint32_t stage : members) {
-    view.demand_slots += job.spec->stages[stage].tasks;
-  }
-  return {m_.policies.queue->key(view), job.submitted, job.rank, row.index};
+  return {m_.policies.queue->key(unit_view(m_, leader)), job.submitted, job.rank, row.index};
 }
 
 void submit_job(Step& s, const SubmitJob& input) {

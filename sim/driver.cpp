@@ -20,6 +20,10 @@ scheduler::CoreOptions core_options(const model::Scenario& scenario, model::Name
   }
   options.autoscaling = scenario.cluster.autoscale.has_value();
   options.names = &names;
+  options.seed = scenario.seed;
+  const model::Overheads& overheads = scenario.cluster.overheads;
+  options.expected_launch = model::mean_ns(overheads.launch).value_or(0);
+  options.expected_status = model::mean_ns(overheads.status).value_or(0);
   return options;
 }
 
@@ -122,6 +126,7 @@ model::RunEndCause Driver::run_instants() {
       return model::RunEndCause::interrupted;
     }
     now_ = *next;
+    core_.set_now(now_);
     do {
       run_round(now_);
       next = next_instant();

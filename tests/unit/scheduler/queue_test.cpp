@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t profiles = 2;
 
 UnitKey key(model::Instant submitted, std::uint64_t rank, std::uint32_t stage = 0) {
-  return {0, submitted, rank, stage};
+  return {{}, submitted, rank, stage};
 }
 
 // What units are, beside the queue, as the core keeps it in its tables.

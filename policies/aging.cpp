@@ -1,0 +1,29 @@
+// Overtaking rule aging (A7): backfill until the head has waited `after`, then never.
+// registry: aging
+#include "policies/builtin.hpp"
+
+namespace rehearse::policies {
+
+namespace {
+
+class Aging final : public scheduler::OvertakePolicy {
+ public:
+  explicit Aging(model::Duration after) : after_(after) {}
+  [[nodiscard]] std::unique_ptr<OvertakePolicy> clone() const override {
+    return std::make_unique<Aging>(*this);
+  }
+  [[nodiscard]] scheduler::Overtaking rule(const scheduler::HeadView& head) const override {
+    return head.waited < after_ ? scheduler::Overtaking::anybody : scheduler::Overtaking::nobody;
+  }
+
+ private:
+  model::Duration after_;
+};
+
+}  // namespace
+
+std::unique_ptr<scheduler::OvertakePolicy> make_aging(model::Duration after) {
+  return std::make_unique<Aging>(after);
+}
+
+}  // namespace rehearse::policies
