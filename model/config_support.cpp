@@ -22,23 +22,13 @@ struct BuiltAxis {
 };
 
 constexpr std::array built_axes = std::to_array<BuiltAxis>({
-    {"grouping", {"component"}, 1},
+    {"grouping", {"component", "region", "job", "stage", "bubble"}, 5},
     {"admission.queue", {"fifo", "priority", "smallest-first", "unordered"}, 4},
-    {"admission.hold", {"reserve"}, 1},
-    {"admission.short", {"wait", "fail"}, 2},
-    {"admission.shortfall", {"failure"}, 1},
-    {"admission.overtake", {"never", "backfill", "easy", "aging"}, 4},
-    {"admission.capacity", {"free"}, 1},
+    {"admission.hold", {"reserve", "check", "none"}, 3},
     {"accounting", {"sum"}, 1},
-    {"profiles", {"vector"}, 1},
     {"slots", {"exclusive"}, 1},
-    {"placement", {"spread", "pack", "round-robin", "nested", "consistent-hash", "random"}, 6},
     {"start", {"eager"}, 1},
-    {"completion", {"group", "immediate"}, 2},
-    {"task_end", {"at-once"}, 1},
-    {"failure.group", {"fail-job"}, 1},
-    {"failure.incomplete", {"rerun"}, 1},
-    {"offers", {"push"}, 1},
+    {"offers", {"push", "pull"}, 2},
     {"max_partitions_per_task", {"none"}, 1},
     {"read_cap", {"none"}, 1},
 });
@@ -85,7 +75,7 @@ std::optional<Error> unsupported_axes(const Scenario& scenario) {
   if (!is_built(config.dialect)) {
     return not_built(axis_pointer("dialect"),
                      fmt::format("dialect \"{}\"", name_of(config.dialect)),
-                     "built are: sequential, psd");
+                     "built are: sequential, psd, spark, prototype, barrier");
   }
   for (const BuiltAxis& row : built_axes) {
     const AxisText value = get_axis(config, scenario.names, row.axis);
@@ -116,30 +106,15 @@ std::optional<Error> unsupported_job(const Scenario& scenario, std::size_t index
                      fmt::format("autoscaling for a job that is not rejected (\"{}\")", name),
                      "leave it out");
   }
-  for (std::size_t i = 0; i < job.stages.size(); ++i) {
-    const StageSpec& stage = job.stages[i];
-    const std::string pointer = fmt::format("/jobs/{}/stages/{}", index, i);
-    if (stage.barrier && !(member[i] && rejects(config, Code::barrier_member))) {
-      return not_built(pointer + "/barrier",
-                       fmt::format("a barrier stage that is not rejected (\"{}/{}\")", name,
-                                   scenario.names.text(stage.name)),
-                       "leave it out");
-    }
-    const bool prefers = std::any_of(stage.prefers.begin(), stage.prefers.end(),
-                                     [](const auto& places) { return !places.empty(); });
-    if (config.locality_wait > 0 && prefers && !member[i]) {
-      return not_built(axis_pointer("locality_wait"),
-                       fmt::format("a locality wait for a regular stage (\"{}/{}\")", name,
-                                   scenario.names.text(stage.name)),
-                       "set it to \"0s\"");
-    }
-  }
   return std::nullopt;
 }
 
 }  // namespace
 
-bool is_built(Dialect dialect) { return dialect == Dialect::sequential || dialect == Dialect::psd; }
+bool is_built(Dialect dialect) {
+  return dialect == Dialect::sequential || dialect == Dialect::psd || dialect == Dialect::spark ||
+         dialect == Dialect::prototype || dialect == Dialect::barrier;
+}
 
 std::span<const std::string_view> built_values(std::string_view axis) {
   for (const BuiltAxis& row : built_axes) {

@@ -7,6 +7,7 @@
 #include <boost/graph/connected_components.hpp>
 #include <boost/graph/strong_components.hpp>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -114,19 +115,106 @@ std::vector<std::uint32_t> find_cycle(const std::vector<Pair>& pairs, std::size_
   return path;
 }
 
-void form_groups(const std::vector<Pair>& pipelined, std::size_t count, StageGraph& graph) {
+// Connected components over the pairs, numbered as Boost finds them.
+std::vector<std::uint32_t> components(const std::vector<Pair>& pairs, std::size_t count) {
   boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> undirected(count);
-  for (const auto& [from, to] : pipelined) {
+  for (const auto& [from, to] : pairs) {
     boost::add_edge(from, to, undirected);
   }
   std::vector<std::uint32_t> component(count);
   boost::connected_components(undirected, component.data());
-  std::vector<std::uint32_t> number(count, Id<void>::none_value);
+  return component;
+}
+
+// Pairs of numbers that the ends of the pairs have and that differ.
+std::vector<Pair> contracted(const std::vector<Pair>& pairs,
+                             const std::vector<std::uint32_t>& number) {
+  std::vector<Pair> between;
+  for (const auto& [from, to] : pairs) {
+    if (number[from] != number[to]) {
+      between.emplace_back(number[from], number[to]);
+    }
+  }
+  return between;
+}
+
+// Components that a cycle of regular edges joins are one (F11 region).
+std::vector<std::uint32_t> regions(const std::vector<Pair>& regular,
+                                   std::vector<std::uint32_t> component) {
+  const std::vector<Pair> between = contracted(regular, component);
+  const Graph graph(boost::edges_are_unsorted_multi_pass, between.begin(), between.end(),
+                    component.size());
+  std::vector<std::uint32_t> strong(component.size());
+  boost::strong_components(
+      graph, boost::make_iterator_property_map(strong.begin(), get(boost::vertex_index, graph)));
+  for (std::uint32_t& number : component) {
+    number = strong[number];
+  }
+  return component;
+}
+
+// Each component is cut along its topological order into runs of at most `slots` tasks, so that no
+// cut makes a cycle; what a cut separates within a run is a group of its own (F11 bubble).
+std::vector<std::uint32_t> bubbles(const JobSpec& job, const std::vector<Pair>& pipelined,
+                                   const std::vector<std::uint32_t>& order, std::int64_t slots) {
+  const std::vector<std::uint32_t> component = components(pipelined, job.stages.size());
+  std::vector<std::int64_t> used(job.stages.size(), 0);     // by component, of its present run
+  std::vector<std::uint32_t> run_of(job.stages.size(), 0);  // by component
+  std::vector<std::uint32_t> run(job.stages.size(), 0);     // by stage
+  std::uint32_t runs = 0;
+  for (const std::uint32_t stage : order) {
+    const std::uint32_t c = component[stage];
+    const std::int64_t tasks = job.stages[stage].tasks;
+    if (used[c] == 0 || used[c] + tasks > slots) {
+      run_of[c] = runs++;
+      used[c] = 0;
+    }
+    used[c] += std::max<std::int64_t>(tasks, 1);
+    run[stage] = run_of[c];
+  }
+  std::vector<Pair> inside;
+  for (const Pair& pair : pipelined) {
+    if (run[pair.first] == run[pair.second]) {
+      inside.push_back(pair);
+    }
+  }
+  return components(inside, job.stages.size());
+}
+
+// By stage a number that members of one group share.
+std::vector<std::uint32_t> grouped(const JobSpec& job, const GraphRules& rules,
+                                   const std::vector<Pair>& regular,
+                                   const std::vector<Pair>& pipelined,
+                                   const std::vector<std::uint32_t>& order) {
+  const std::size_t count = job.stages.size();
+  std::vector<std::uint32_t> alone(count);
+  std::iota(alone.begin(), alone.end(), 0U);
+  switch (rules.grouping) {
+    case Grouping::component:
+      return components(pipelined, count);
+    case Grouping::region:
+      return regions(regular, components(pipelined, count));
+    case Grouping::job:
+      if (!pipelined.empty()) {
+        const std::size_t own = std::min<std::size_t>(rules.own_stages.value_or(count), count);
+        std::fill_n(alone.begin(), own, 0U);
+      }
+      return alone;
+    case Grouping::stage:
+      return alone;
+    case Grouping::bubble:
+      return bubbles(job, pipelined, order, rules.bubble_slots);
+  }
+  RH_CHECK(false, static_cast<std::int64_t>(rules.grouping));
+}
+
+void form_groups(const std::vector<std::uint32_t>& shared, StageGraph& graph) {
+  std::vector<std::uint32_t> number(shared.size(), Id<void>::none_value);
   std::vector<Pair> members;
   std::uint32_t groups = 0;
-  graph.group_of.resize(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    std::uint32_t& group = number[component[i]];
+  graph.group_of.resize(shared.size());
+  for (std::uint32_t i = 0; i < shared.size(); ++i) {
+    std::uint32_t& group = number[shared[i]];
     if (group == Id<void>::none_value) {
       group = groups++;
     }
@@ -134,6 +222,13 @@ void form_groups(const std::vector<Pair>& pipelined, std::size_t count, StageGra
     members.emplace_back(group, i);
   }
   graph.group_members = rows_of(std::move(members), groups);
+}
+
+// Moves what `belongs` from one list to the other; rows_of puts lists in order.
+void move_pairs(std::vector<Pair>& from, std::vector<Pair>& to, const auto& belongs) {
+  const auto rest = std::ranges::partition(from, [&](const Pair& p) { return !belongs(p); });
+  to.insert(to.end(), rest.begin(), rest.end());
+  from.erase(rest.begin(), rest.end());
 }
 
 }  // namespace
@@ -145,7 +240,47 @@ EdgeKind effective_kind(const EdgeSpec& edge, EdgesAxis axis) {
   return axis == EdgesAxis::all_pipelined ? EdgeKind::pipelined : edge.kind;
 }
 
-StageGraph build_stage_graph(const JobSpec& job, EdgesAxis axis) {
+GraphRules graph_rules(const SchedulerConfig& config) {
+  return {config.edges, config.grouping, config.mixed, config.bubble_slots, std::nullopt};
+}
+
+StageGraph without_group(const StageGraph& graph, std::uint32_t group) {
+  const std::size_t count = graph.group_of.size();
+  std::vector<Pair> regular;
+  std::vector<Pair> pipelined;
+  for (std::uint32_t from = 0; from < count; ++from) {
+    for (const std::uint32_t to : graph.regular_children.row(from)) {
+      regular.emplace_back(from, to);
+    }
+    for (const std::uint32_t to : graph.pipelined_children.row(from)) {
+      (graph.group_of[from] == group ? regular : pipelined).emplace_back(from, to);
+    }
+  }
+  StageGraph result = graph;
+  std::vector<Pair> members;
+  auto groups = static_cast<std::uint32_t>(graph.group_members.size());
+  for (std::uint32_t stage = 0; stage < count; ++stage) {
+    if (graph.group_of[stage] == group) {
+      // The first member keeps the group's number, so that numbers stay dense.
+      const bool first = graph.group_members.row(group).front() == stage;
+      result.group_of[stage] = first ? group : groups++;
+    }
+    members.emplace_back(result.group_of[stage], stage);
+  }
+  result.group_members = rows_of(std::move(members), groups);
+  result.regular_children = rows_of(regular, count);
+  result.regular_parents = rows_of(reversed(regular), count);
+  result.pipelined_children = rows_of(pipelined, count);
+  result.pipelined_parents = rows_of(reversed(pipelined), count);
+  return result;
+}
+
+EdgeKind kind_between(const StageGraph& graph, std::uint32_t from, std::uint32_t to) {
+  const auto children = graph.pipelined_children.row(from);
+  return std::ranges::binary_search(children, to) ? EdgeKind::pipelined : EdgeKind::regular;
+}
+
+StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
   const std::size_t count = job.stages.size();
   std::vector<Pair> regular;
   std::vector<Pair> pipelined;
@@ -157,26 +292,30 @@ StageGraph build_stage_graph(const JobSpec& job, EdgesAxis axis) {
         continue;
       }
       const Pair pair{edge.from.value, to.value};
-      (effective_kind(edge, axis) == EdgeKind::pipelined ? pipelined : regular).push_back(pair);
+      const EdgeKind kind = effective_kind(edge, rules.edges);
+      (kind == EdgeKind::pipelined ? pipelined : regular).push_back(pair);
       all.push_back(pair);
     }
   }
   StageGraph graph;
-  graph.regular_children = rows_of(regular, count);
-  graph.regular_parents = rows_of(reversed(regular), count);
-  graph.pipelined_children = rows_of(pipelined, count);
-  graph.pipelined_parents = rows_of(reversed(pipelined), count);
   graph.topological = topological_order(all, count);
   if (graph.topological.empty() && count > 0) {
     graph.cycle = find_cycle(all, count);
   }
-  form_groups(pipelined, count, graph);
-  std::vector<Pair> between;
-  for (const auto& [from, to] : regular) {
-    if (graph.group_of[from] != graph.group_of[to]) {
-      between.emplace_back(graph.group_of[from], graph.group_of[to]);
-    }
+  form_groups(grouped(job, rules, regular, pipelined, graph.topological), graph);
+  const auto together = [&graph](const Pair& pair) {
+    return graph.group_of[pair.first] == graph.group_of[pair.second];
+  };
+  const bool whole = rules.grouping == Grouping::job || rules.grouping == Grouping::region;
+  if (whole && rules.mixed == Mixed::allowed) {
+    move_pairs(regular, pipelined, together);
   }
+  move_pairs(pipelined, regular, [&together](const Pair& pair) { return !together(pair); });
+  graph.regular_children = rows_of(regular, count);
+  graph.regular_parents = rows_of(reversed(regular), count);
+  graph.pipelined_children = rows_of(pipelined, count);
+  graph.pipelined_parents = rows_of(reversed(pipelined), count);
+  const std::vector<Pair> between = contracted(regular, graph.group_of);
   const std::size_t groups = graph.group_members.size();
   if (graph.cycle.empty() && topological_order(between, groups).empty() && groups > 0) {
     graph.group_cycle = find_cycle(between, groups);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,27 @@ struct StageGraph {
 // The kind of an edge after the axis `edges`; an edge from another job's stage is regular.
 [[nodiscard]] EdgeKind effective_kind(const EdgeSpec& edge, EdgesAxis axis);
 
-[[nodiscard]] StageGraph build_stage_graph(const JobSpec& job, EdgesAxis axis);
+// What decides which stages start together (F2, F11).
+struct GraphRules {
+  EdgesAxis edges = EdgesAxis::as_marked;
+  Grouping grouping = Grouping::component;
+  Mixed mixed = Mixed::allowed;
+  std::int64_t bubble_slots = 0;  // of bubble: tasks that one group may have
+  // Stages behind these stand for stages of other jobs and are read regularly; absent: all.
+  std::optional<std::uint32_t> own_stages;
+};
+[[nodiscard]] GraphRules graph_rules(const SchedulerConfig& config);
+
+// An edge of the result is pipelined when its ends start together: a marked edge that a grouping
+// cut (stage, bubble) is regular, a regular one inside a job or region where `mixed` allows it acts
+// as pipelined.
+[[nodiscard]] StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules);
+
+// The graph with the edges inside one group regular and its members groups of their own (A11).
+// Other groups keep their numbers; the new ones come behind them.
+[[nodiscard]] StageGraph without_group(const StageGraph& graph, std::uint32_t group);
+
+// The kind of a pair of neighbours in the graph.
+[[nodiscard]] EdgeKind kind_between(const StageGraph& graph, std::uint32_t from, std::uint32_t to);
 
 }  // namespace rehearse::model

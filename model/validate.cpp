@@ -116,6 +116,19 @@ Found shared_producer(const Rule& rule) {
   return std::nullopt;
 }
 
+// F11: whole jobs and regions start together, so a regular edge inside cannot be waited for.
+Found mixed_job(const Rule& rule) {
+  const Grouping grouping = rule.config.grouping;
+  if (rule.config.mixed == Mixed::allowed ||
+      (grouping != Grouping::job && grouping != Grouping::region)) {
+    return std::nullopt;
+  }
+  if (Found edge = regular_inside_group(rule)) {
+    return "mixed: " + *edge;
+  }
+  return std::nullopt;
+}
+
 Found fan_out(const Rule& rule) {
   return pipelined_edge_where(
       rule, [](const EdgeSpec& edge) { return edge.to.size() > 1; }, "has several consumers");
@@ -191,6 +204,8 @@ Found apply(Code code, const Rule& rule) {
       return group_cycle(rule);
     case Code::regular_inside_group:
       return regular_inside_group(rule);
+    case Code::mixed_job:
+      return mixed_job(rule);
     case Code::shared_producer:
       return shared_producer(rule);
     case Code::fan_out:

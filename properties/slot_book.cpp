@@ -108,19 +108,34 @@ void SlotBook::reserve(Index executor, Index profile, std::int64_t delta) {
   mark(executor);
 }
 
-void SlotBook::hold_slot(Index executor, HeldSlot slot) {
-  executors_[executor].held_slots.push_back(slot);
-}
+namespace {
 
-bool SlotBook::unhold_slot(Index executor, HeldSlot slot) {
-  std::vector<HeldSlot>& held = executors_[executor].held_slots;
-  for (HeldSlot& item : held) {
+bool take_out(std::vector<HeldSlot>& list, HeldSlot slot) {
+  for (HeldSlot& item : list) {
     if (item.job == slot.job && item.profile == slot.profile) {
-      item = held.back();
-      held.pop_back();
+      item = list.back();
+      list.pop_back();
       return true;
     }
   }
+  return false;
+}
+
+}  // namespace
+
+bool SlotBook::hold_slot(Index executor, HeldSlot slot) {
+  if (take_out(executors_[executor].early_slots, slot)) {
+    return false;
+  }
+  executors_[executor].held_slots.push_back(slot);
+  return true;
+}
+
+bool SlotBook::unhold_slot(Index executor, HeldSlot slot) {
+  if (take_out(executors_[executor].held_slots, slot)) {
+    return true;
+  }
+  executors_[executor].early_slots.push_back(slot);
   return false;
 }
 

@@ -38,6 +38,7 @@ struct Executor {
   model::NameId name;
   model::NameId host;
   std::vector<HeldSlot> held_slots;
+  std::vector<HeldSlot> early_slots;  // came back before the line of their task (C6)
 };
 
 class SlotBook {
@@ -53,9 +54,10 @@ class SlotBook {
   void give_back(Index executor, Index profile, std::int64_t n);  // n slots return
   void reserve(Index executor, Index profile, std::int64_t delta);
 
-  // A task ended and its slot stays taken.
-  void hold_slot(Index executor, HeldSlot slot);
-  // Forgets one held slot of that job and profile; false if there is none.
+  // A task ended and its slot stays taken; false if it came back before.
+  bool hold_slot(Index executor, HeldSlot slot);
+  // A slot came back at another time than its task's line: forgets one held slot of that job and
+  // profile; false if there is none, then a task_end that says `held` is still to come.
   bool unhold_slot(Index executor, HeldSlot slot);
 
   // The last executor of that name, dead ones too; no_index if there was none.

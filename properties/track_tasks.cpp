@@ -69,8 +69,8 @@ void Track::apply_one(const model::TaskEnd& event) {
     slots_.give_back(seen_.executor_index, profile, 1);
     target_.job->slots_returned_in = instant_;
   } else if (target_.executor->live) {
-    slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
-    ++target_.job->held_slots;
+    const bool held = slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
+    target_.job->held_slots += held ? 1 : 0;
   }
   if (Group* group = target_.group; group != nullptr && group->attempt == event.task.attempt) {
     --group->running;

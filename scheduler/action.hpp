@@ -45,6 +45,12 @@ struct Kill {
   model::TaskReason reason = model::TaskReason::job_ended;
 };
 
+// The try ended well and its slot is free, but its task_end line waits for an EndTask to come (C6):
+// write slot_returned, and "slot": "held" in the later line.
+struct ReturnSlot {
+  RunId run;
+};
+
 // Answer with TimerFired{timer} after `delay`, in a later round.
 struct SetTimer {
   TimerId timer;
@@ -57,7 +63,7 @@ struct Entry {
   std::uint32_t index = 0;
 };
 
-using Action = std::variant<Entry, Launch, EndTask, Kill, SetTimer>;
+using Action = std::variant<Entry, Launch, EndTask, Kill, SetTimer, ReturnSlot>;
 
 // Output of a step; reused by the caller to avoid allocation: clear() before each step.
 struct Actions {

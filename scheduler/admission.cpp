@@ -123,14 +123,14 @@ bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang, bool* by
   return fit == Fit::fits;
 }
 
-void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
+void begin_attempt(Step& s, GangId gang) {
   Machine& m = s.m;
   GangRow& row = m.gangs.edit(gang);
   const JobId job = row.job;
-  RH_CHECK(static_cast<std::int64_t>(placed.size()) == row.tasks, row.tasks);
   leave_queue(m, gang);
   row.phase = GangPhase::running;
   row.unfinished = row.tasks;
+  row.members_left = static_cast<std::int32_t>(row.members.size());
   row.told = true;
   ++row.attempt;
   const std::vector<std::uint32_t> members = row.members;
@@ -144,6 +144,26 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
     const StageId stage = stage_of(m, job, member);
     s.write(model::StageSubmitted{stage_ref(m, stage), m.stages[stage].tasks, std::nullopt});
   }
+}
+
+// What has no tasks is finished at once (A19).
+void settle_empty_attempt(Step& s, GangId gang) {
+  Machine& m = s.m;
+  if (m.gangs[gang].barrier) {
+    attempt_maybe_over(s, gang_leader(m, gang));
+  } else if (m.config.completion != model::Completion::group) {
+    complete_empty_members(s, gang);
+  } else if (m.gangs[gang].tasks == 0) {
+    commit_group(s, gang);
+  }
+}
+
+void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
+  Machine& m = s.m;
+  RH_CHECK(static_cast<std::int64_t>(placed.size()) == m.gangs[gang].tasks, m.gangs[gang].tasks);
+  begin_attempt(s, gang);
+  const JobId job = m.gangs[gang].job;
+  const std::vector<std::uint32_t> members = m.gangs[gang].members;
   for (const std::uint32_t member : members) {
     // A trial places stage after stage, each by partition.
     const auto first = std::ranges::find(placed, member, &Placed::stage);
@@ -151,12 +171,35 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
       start_run(s, stage_of(m, job, member), task->partition, task->executor);
     }
   }
-  if (m.gangs[gang].tasks == 0) {
-    commit_group(s, gang);
-  }
+  settle_empty_attempt(s, gang);
 }
 
 namespace {
+
+// A12 under `check`: all tasks of a barrier stage that was let in, or none.
+void launch_together(Step& s, StageId stage) {
+  Machine& m = s.m;
+  const GangRow& gang = m.gangs[m.stages[stage].gang];
+  const JobRow& job = m.jobs[gang.job];
+  std::vector<Placed> placed;
+  if (m.stages[stage].missing_inputs > 0) {
+    fail_group(s, m.stages[stage].gang, model::Code::fetch_failed);
+    return;
+  }
+  const bool fits = is_delayed(m, stage) ? placed_within_delay(s, stage, placed)
+                                         : trial(m, {m.slots, *m.policies.placement, true}, job,
+                                                 gang, placed) == Fit::fits;
+  if (!fits) {
+    return;
+  }
+  StageRow& row = m.stages.edit(stage);
+  row.pending = 0;
+  row.next_partition = row.tasks;
+  m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
+  for (const Placed& task : placed) {
+    start_run(s, stage, task.partition, task.executor);
+  }
+}
 
 struct Pass {
   Step& s;
@@ -181,15 +224,22 @@ void refuse(Pass& pass, StageId leader) {
   const GangId gang = m.stages[leader].gang;
   GangRow& row = m.gangs.edit(gang);
   std::erase(m.newly_ready, leader);
+  const model::Short short_rule = row.patient ? model::Short::wait : m.config.admission.when_short;
+  const bool retries = short_rule == model::Short::retry && !row.starved;
   if (row.announced) {
+    if (retries) {
+      retry_or_give_up(pass.s, gang);
+    }
     return;
   }
   row.announced = true;
   row.queued_at = m.now;
   const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());
   const model::PerProfile need_list = per_profile(m, need, row.demand);
-  const model::PerProfile have_list = per_profile(m, m.slots.free_totals(), row.demand);
-  if (m.config.admission.when_short == model::Short::fail) {
+  std::vector<std::int64_t> have;
+  static_cast<void>(passes_check(m, row, &have));
+  const model::PerProfile have_list = per_profile(m, have, row.demand);
+  if (short_rule == model::Short::fail) {
     end_job(pass.s, row.job,
             {model::JobOutcome::failed, model::Code::insufficient_slots,
              m.names->intern("the group does not fit now"), need_list, have_list});
@@ -198,6 +248,16 @@ void refuse(Pass& pass, StageId leader) {
   row.told = true;
   pass.s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, leader),
                                   model::QueuedReason::slots, need_list, have_list});
+  if (retries) {
+    retry_or_give_up(pass.s, gang);
+  } else if (short_rule == model::Short::fall_back && !row.barrier) {
+    if (m.config.admission.fall_back_after == 0) {
+      dissolve(pass.s, gang);
+    } else {
+      set_timer(pass.s, {{}, TimerKind::fall_back, row.job, row.leader, none_u32},
+                m.config.admission.fall_back_after);
+    }
+  }
 }
 
 // A17, for a gang behind the head: all its tasks together.
@@ -217,6 +277,14 @@ bool try_gang(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
   const GangRow& row = m.gangs[gang];
+  if (m.config.admission.hold == model::Hold::check) {
+    std::vector<std::int64_t> have;
+    if (row.starved || !passes_check(m, row, &have)) {
+      return false;
+    }
+    admit_without_slots(pass.s, gang);
+    return true;
+  }
   const std::uint64_t freed = freed_for(m, row);
   if (row.starved || !counts_reach(m.slots, row) || (row.refused && row.refused_at == freed)) {
     return false;
@@ -277,7 +345,7 @@ std::uint32_t next_gang(const Pass& pass) {
     return no_position;
   }
   std::uint32_t next = no_position;
-  if (!pass.head_found) {
+  if (!pass.head_found || m.config.admission.hold == model::Hold::check) {
     next = m.queue.next_waiting(pass.cursor);
   } else if (pass.rule != Overtaking::nobody || m.slots.any_bound()) {
     next = m.queue.next_fitting(pass.cursor, m.slots.free_totals(), Units{m});
@@ -297,7 +365,9 @@ void visit_gang(Pass& pass, StageId leader) {
   const JobId job = m.gangs[gang].job;
   const bool starved = m.gangs[gang].starved;
   refuse(pass, leader);
-  if (m.jobs.has(job) && m.jobs[job].phase == JobPhase::live && !starved && !pass.head_found) {
+  const bool waits = m.jobs.has(job) && m.jobs[job].phase == JobPhase::live &&
+                     m.stages[leader].gang.valid() && !m.gangs[m.stages[leader].gang].resting;
+  if (waits && !starved && !pass.head_found) {
     become_head(pass, leader);
   }
 }
@@ -329,11 +399,9 @@ void pass(Step& s) {
   Machine& m = s.m;
   m.wants_pass = false;
   m.policies.placement->begin(m.slots);
-  Pass pass{.s = s,
-            .outlook = {},
-            .live_jobs = m.counters.live_jobs,
-            .head_demand = {},
-            .placed = {}};
+  Pass pass{
+      .s = s, .outlook = {}, .live_jobs = m.counters.live_jobs, .head_demand = {}, .placed = {}};
+  start_reruns(s);
   pass.ready_before = m.newly_ready;
   while (!a_job_ended(pass)) {
     std::uint32_t next = no_position;
@@ -351,6 +419,10 @@ void pass(Step& s) {
     const StageId unit = m.queue.unit_at(next);
     if (next == gang) {
       visit_gang(pass, unit);
+    } else if (m.stages[unit].gang.valid() && m.gangs[m.stages[unit].gang].barrier) {
+      launch_together(s, unit);
+    } else if (is_delayed(m, unit)) {
+      launch_delayed(s, unit, pass.rule == Overtaking::harmless ? &pass.outlook : nullptr);
     } else {
       launch_pending(s, unit, pass.rule == Overtaking::harmless ? &pass.outlook : nullptr);
     }

@@ -63,9 +63,24 @@ void stage_is_done(Step& s, StageId stage) {
     row.sink_done = true;
     --m.jobs.edit(job).sinks_left;
   }
+  if (row.gang.valid()) {
+    barrier_done(s, row.gang);
+  }
   set_available(s, stage, true);
   if (m.jobs.has(job)) {
     check_job_done(s, job);
+  }
+}
+
+// C8 for a member.
+void commit_or_authorize(Step& s, StageId stage, const RunRow& run) {
+  Machine& m = s.m;
+  if (m.config.output_commit == model::OutputCommit::immediate) {
+    commit_output(s, stage, run);
+  } else if (m.stages[stage].commits &&
+             !std::ranges::binary_search(cold_of(m, stage).committed, run.partition)) {
+    insert_sorted(cold_of(m, stage).authorized, run.partition);
+    ++m.counters.authorizations;
   }
 }
 
@@ -76,23 +91,22 @@ void member_succeeded(Step& s, const RunRow& run) {
   record_output(m, stage, run.partition, run.executor);
   StageRow& row = m.stages.edit(stage);
   ++row.done;
-  ++m.counters.deferred;
   GangRow& group = m.gangs.edit(gang);
   --group.unfinished;
-  if (row.commits) {
-    if (m.config.output_commit == model::OutputCommit::immediate) {
-      commit_output(s, stage, run);
-    } else if (!std::ranges::binary_search(cold_of(m, stage).committed, run.partition)) {
-      insert_sorted(cold_of(m, stage).authorized, run.partition);
-      ++m.counters.authorizations;
-    }
+  commit_or_authorize(s, stage, run);
+  if (m.config.completion != model::Completion::group) {
+    count_member_success(s, stage);
+    return;
   }
+  ++m.counters.deferred;
   if (group.unfinished == 0) {
     commit_group(s, gang);
   } else if (row.done == row.tasks) {
     s.write(model::MemberFinished{stage_ref(m, stage)});
   }
 }
+
+}  // namespace
 
 // C4: authorized outputs, by (stage, partition).
 void commit_authorized(Step& s, GangId gang) {
@@ -113,6 +127,8 @@ void commit_authorized(Step& s, GangId gang) {
     cold.authorized.clear();
   }
 }
+
+namespace {
 
 void regular_succeeded(Step& s, const RunRow& run) {
   Machine& m = s.m;
@@ -156,12 +172,18 @@ bool counts(const Machine& m, const RunRow& run) {
 
 void task_ended(Step& s, const TaskEnded& input) {
   Machine& m = s.m;
-  if (!m.runs.has(input.run) || m.runs[input.run].dying) {
+  if (!m.runs.has(input.run) || m.runs[input.run].dying || m.runs[input.run].held) {
     return;  // X12: a late status changes nothing
   }
   const RunRow run = m.runs[input.run];
-  const bool member = m.stages[run.stage].gang.valid();
+  const bool member = is_member(m, run.stage);
   const bool success = input.status == model::TaskStatus::success;
+  if (success && member && m.config.completion == model::Completion::after_parents &&
+      waits_for_producers(m, run.stage)) {
+    commit_or_authorize(s, run.stage, run);
+    hold_success(s, input.run);
+    return;
+  }
   const bool counted = !success || member || counts(m, run);
   s.out.list.emplace_back(EndTask{input.run, input.status, input.reason, counted});
   unlink_from_stage(m, input.run);
@@ -189,22 +211,31 @@ void complete_attempt(Step& s, StageId stage, model::StageStatus status,
   row.running = 0;
   row.pending = 0;
   row.phase = StagePhase::done;
-  if (!row.gang.valid()) {
-    m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
-  }
+  m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
 }
 
 void attempt_maybe_over(Step& s, StageId stage) {
   Machine& m = s.m;
   const StageRow& row = m.stages[stage];
-  if (row.phase != StagePhase::running || row.gang.valid() || row.pending > 0 || row.running > 0) {
+  if (row.phase != StagePhase::running || is_member(m, stage) || row.pending > 0 ||
+      row.running > 0) {
     return;
   }
   if (row.done == row.tasks) {
     stage_is_done(s, stage);
     return;
   }
+  if (row.gang.valid()) {
+    fail_group(s, row.gang, model::Code::executor_lost);  // a barrier stage that lost outputs
+    return;
+  }
   // X9: outputs are missing (lost since, or never counted): again, at once.
+  if (m.config.failure.incomplete == model::Incomplete::success_then_rerun) {
+    complete_attempt(s, stage, model::StageStatus::success, std::nullopt);
+    m.stages.edit(stage).failures = 0;  // Spark's reading: a success, and then once more
+    want(s, stage);
+    return;
+  }
   complete_attempt(s, stage, model::StageStatus::failed, model::StageReason::incomplete);
   StageRow& failed = m.stages.edit(stage);
   failed.failures = static_cast<std::uint8_t>(std::min(failed.failures + 1, 255));
@@ -229,7 +260,11 @@ void renew_member(Step& s, StageId stage, std::int32_t attempt) {
   row.attempt = static_cast<std::int16_t>(attempt);
   row.phase = StagePhase::running;
   row.done = 0;
-  row.registered = false;
+  row.pending = 0;
+  row.next_partition = row.tasks;
+  row.registered = m.config.completion == model::Completion::immediate || !is_member(m, stage);
+  cold_of(m, stage).tries.clear();
+  cold_of(m, stage).again.clear();
   set_available(s, stage, false);
 }
 
@@ -299,7 +334,8 @@ void commit_group(Step& s, GangId gang) {
 
 void check_job_done(Step& s, JobId job) {
   const JobRow& row = s.m.jobs[job];
-  if (row.phase == JobPhase::live && row.sinks_left == 0 && row.gangs_left == 0) {
+  const bool by_results = s.m.config.completion == model::Completion::final_stage;  // C7
+  if (row.phase == JobPhase::live && row.sinks_left == 0 && (by_results || row.gangs_left == 0)) {
     end_job(s, job, {model::JobOutcome::succeeded, std::nullopt, {}, std::nullopt, std::nullopt});
   }
 }

@@ -33,6 +33,7 @@ Machine::Machine(const Machine& other)
       queue(other.queue),
       newly_ready(other.newly_ready),
       queued_gangs(other.queued_gangs),
+      reruns(other.reruns),
       starved(other.starved),
       outputs_on(other.outputs_on),
       by_name(other.by_name),
@@ -67,6 +68,14 @@ std::uint64_t timers_hash(const Machine& m) {
   return sum;
 }
 
+std::uint64_t reruns_hash(const Machine& m) {
+  std::uint64_t sum = 0;
+  for (const RerunRow& row : m.reruns) {
+    sum += hash_of({row.job.value, row.leader, row.dying.size(), row.delay_over ? 1U : 0U});
+  }
+  return sum;
+}
+
 std::uint64_t policies_hash(const Machine& m) {
   return hash_of(
       {m.policies.queue->digest(), m.policies.overtake->digest(), m.policies.placement->digest()});
@@ -77,7 +86,7 @@ std::uint64_t policies_hash(const Machine& m) {
 std::uint64_t digest(Machine& m) {
   return m.slots.digest() + m.idle.digest() * 3 + m.executors.digest() * 5 + m.jobs.digest() * 7 +
          m.stages.digest() * 11 + m.gangs.digest() * 13 + m.runs.digest() * 17 +
-         m.outputs_digest * 19 + timers_hash(m) * 23 + policies_hash(m) * 29;
+         m.outputs_digest * 19 + timers_hash(m) * 23 + policies_hash(m) * 29 + reruns_hash(m) * 31;
 }
 
 namespace {
@@ -103,7 +112,7 @@ std::uint64_t full_digest(const Machine& m) {
   return m.slots.full_digest() + m.idle.full_digest() * 3 + m.executors.full_digest() * 5 +
          m.jobs.full_digest() * 7 + m.stages.full_digest() * 11 + m.gangs.full_digest() * 13 +
          m.runs.full_digest() * 17 + full_outputs_hash(m) * 19 + timers_hash(m) * 23 +
-         policies_hash(m) * 29;
+         policies_hash(m) * 29 + reruns_hash(m) * 31;
 }
 
 model::Probe probe(Machine& m, model::ProbeWhen when) {
@@ -235,7 +244,8 @@ bool Core::operator==(const Core& other) const {
          l.stages == r.stages && l.colds == r.colds && l.free_colds == r.free_colds &&
          l.gangs == r.gangs && l.runs == r.runs && l.timers == r.timers &&
          l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
-         l.queued_gangs == r.queued_gangs && l.starved == r.starved && l.wants_pass == r.wants_pass;
+         l.queued_gangs == r.queued_gangs && l.reruns == r.reruns && l.starved == r.starved &&
+         l.wants_pass == r.wants_pass;
 }
 
 }  // namespace rehearse::scheduler

@@ -24,6 +24,12 @@ std::int32_t count_failure(Machine& m, StageId stage, std::int32_t partition) {
   return ++found->failures;
 }
 
+// X1: under `counted` a kill and a denied commit fail no group.
+bool counts_for_group(const Machine& m, std::optional<model::TaskReason> reason) {
+  return m.config.failure.member == model::MemberFailure::any ||
+         (reason != model::TaskReason::external && reason != model::TaskReason::commit_denied);
+}
+
 bool counts_towards_limit(std::optional<model::TaskReason> reason) {
   return reason == model::TaskReason::exception || reason == model::TaskReason::result_lost ||
          reason == model::TaskReason::out_of_memory;
@@ -95,6 +101,10 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   }
   if (row.gang.valid()) {
     const GangId gang = row.gang;
+    if (!m.gangs[gang].barrier && !counts_for_group(m, input.reason)) {
+      retry_partition(m, stage, run.partition);  // X1 counted: of this task alone
+      return;
+    }
     fail_group(s, gang, cause_of(input.reason));
     if (source.valid()) {
       ++m.executors.edit(source).epoch;
@@ -215,6 +225,10 @@ void timer_fired(Step& s, TimerId id) {
     start_delay_over(s, stage_of(m, timer.job, timer.consumer));
     return;
   }
+  if (timer.kind != TimerKind::grace) {
+    gang_timer_fired(s, timer);
+    return;
+  }
   end_job(
       s, timer.job,
       {model::JobOutcome::failed, model::Code::admission_timeout,
@@ -248,6 +262,7 @@ void fail_group(Step& s, GangId gang, model::Code cause) {
   Machine& m = s.m;
   const JobId job = m.gangs[gang].job;
   RH_CHECK(m.gangs[gang].phase == GangPhase::running, gang.value);
+  const bool barrier = m.gangs[gang].barrier;
   std::vector<std::uint32_t> members = m.gangs[gang].members;
   std::ranges::sort(members);
   for (const std::uint32_t member : members) {
@@ -258,10 +273,24 @@ void fail_group(Step& s, GangId gang, model::Code cause) {
   discard_authorized(s, gang);
   for (const std::uint32_t member : m.gangs[gang].members) {
     const StageId stage = stage_of(m, job, member);
-    m.counters.deferred -= m.stages[stage].done;
-    complete_attempt(s, stage, model::StageStatus::failed, model::StageReason::group_failed);
+    drop_held(s, stage);
+    if (m.config.completion == model::Completion::group && !barrier) {
+      m.counters.deferred -= m.stages[stage].done;
+    }
+    if (m.stages[stage].phase == StagePhase::running) {
+      complete_attempt(s, stage, model::StageStatus::failed,
+                       barrier ? barrier_reason(cause) : model::StageReason::group_failed);
+    }
   }
   s.write(model::GroupFailed{stage_ref(m, gang_leader(m, gang)), cause});
+  if (barrier) {
+    barrier_failed(s, gang, cause);
+    return;
+  }
+  if (m.config.failure.group == model::GroupFailure::rerun_group) {
+    rerun_failed_group(s, gang);
+    return;
+  }
   m.gangs.edit(gang).phase = GangPhase::failed;
   --m.counters.live_gangs;
   end_job(s, job,
@@ -290,12 +319,29 @@ void rerun_committed_group(Step& s, GangId gang) {
 
 namespace {
 
+// C7: the job succeeds with this group's result stages.
+bool ends_with_results(const Machine& m, GangId gang, model::CancelCause cause) {
+  const GangRow& row = m.gangs[gang];
+  return m.config.completion == model::Completion::final_stage &&
+         cause == model::CancelCause::job_done && !row.barrier &&
+         std::ranges::any_of(row.members, [&m, &row](std::uint32_t member) {
+           return is_sink(m, stage_of(m, row.job, member));
+         });
+}
+
 void end_gang(Step& s, StageId leader, model::CancelCause cause) {
   Machine& m = s.m;
   const GangId gang = m.stages[leader].gang;
   GangRow& row = m.gangs.edit(gang);
   leave_queue(m, gang);
-  const bool queued = row.phase == GangPhase::inputs || row.phase == GangPhase::slots;
+  if (row.phase == GangPhase::running && ends_with_results(m, gang, cause)) {
+    s.write(model::GroupCommitted{stage_ref(m, leader)});  // C7
+    --m.counters.live_gangs;
+    row.phase = GangPhase::committed;
+    return;
+  }
+  const bool queued = row.phase == GangPhase::inputs || row.phase == GangPhase::slots ||
+                      row.phase == GangPhase::again;
   if (queued || row.phase == GangPhase::running) {
     model::StageRef ref = stage_ref(m, leader);
     if (queued) {
@@ -307,7 +353,8 @@ void end_gang(Step& s, StageId leader, model::CancelCause cause) {
     }
     --m.counters.live_gangs;
   }
-  if (row.phase == GangPhase::running) {
+  if (row.phase == GangPhase::running && !row.barrier &&
+      m.config.completion == model::Completion::group) {
     for (const std::uint32_t member : row.members) {
       m.counters.deferred -= m.stages[stage_of(m, row.job, member)].done;
     }
@@ -326,6 +373,7 @@ void tear_down(Step& s, JobId job, model::TaskReason kill_reason, model::CancelC
     for (const RunId run : live_runs(m, stage)) {
       kill_run(s, run, kill_reason);
     }
+    drop_held(s, stage);
     if (m.stages[stage].phase == StagePhase::running) {
       complete_attempt(s, stage, model::StageStatus::cancelled,
                        reasons.at(static_cast<std::size_t>(cause)));
@@ -346,10 +394,7 @@ void leave_tables(Machine& m, JobId job) {
   for (std::uint32_t i = 0; i < row.stages; ++i) {
     const StageId stage = stage_of(m, job, i);
     no_longer_starved(m, stage);
-    const GangId gang = m.stages[stage].gang;
-    if (!gang.valid() || m.gangs[gang].leader == i) {
-      m.queue.remove(stage, Units{m});
-    }
+    m.queue.remove(stage, Units{m});
   }
   for (std::uint32_t i = 0; i < row.stages; ++i) {
     const StageId stage = stage_of(m, job, i);
@@ -363,6 +408,7 @@ void leave_tables(Machine& m, JobId job) {
     }
   }
   std::erase_if(m.timers, [job](const TimerRow& timer) { return timer.job == job; });
+  std::erase_if(m.reruns, [job](const RerunRow& rerun) { return rerun.job == job; });
 }
 
 }  // namespace
@@ -396,6 +442,9 @@ namespace {
 // X3, X10 (a): does the loss of this executor fail the running group, beyond its running tasks?
 bool finished_output_needed(const Machine& m, GangId gang, ExecutorId executor, bool outputs_go) {
   const GangRow& row = m.gangs[gang];
+  if (row.barrier) {
+    return false;  // its attempt meets the loss at its end
+  }
   const model::ExecutorLossAxis axis = m.config.failure.executor_loss;
   if (axis == model::ExecutorLossAxis::running_only) {
     return false;

@@ -95,6 +95,11 @@ bool is_sink(const Machine& m, StageId stage) {
          std::ranges::none_of(job.graph->regular_children.row(row.index), own);
 }
 
+bool is_member(const Machine& m, StageId stage) {
+  const GangId gang = m.stages[stage].gang;
+  return gang.valid() && !m.gangs[gang].barrier;
+}
+
 bool has_readers(const Machine& m, StageId stage) { return m.stages[stage].read; }
 
 model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,
@@ -153,7 +158,11 @@ void submit_attempt(Step& s, StageId stage) {
   row.pending = row.tasks - row.done;
   row.listed_partitions = row.done > 0;
   // Tries of earlier attempts may yet succeed: then their partitions must be found one by one.
-  const bool listed = row.listed_partitions || row.old_running > 0;
+  const bool delayed = is_delayed(m, stage);
+  const bool listed = row.listed_partitions || row.old_running > 0 || delayed;
+  if (delayed) {
+    begin_delay(m, stage);
+  }
   row.next_partition = listed ? row.tasks : 0;
   model::StageSubmitted line{stage_ref(m, stage), row.pending, std::nullopt};
   if (listed) {
@@ -267,9 +276,15 @@ void group_wants(Step& s, GangId gang) {
   const StageId leader = gang_leader(m, gang);
   row.announced = false;
   row.refused = false;
+  row.resting = false;
+  row.checks = 0;
   row.phase = row.missing_inputs == 0 ? GangPhase::slots : GangPhase::inputs;
   if (row.phase == GangPhase::slots && row.tasks == 0) {
     admit_group(s, gang, {});
+    return;
+  }
+  if (row.phase == GangPhase::slots && admitted_at_once(m) && !row.barrier) {
+    admit_without_slots(s, gang);
     return;
   }
   m.queued_gangs.push_back(leader);
@@ -456,6 +471,7 @@ void release_stage_rows(Machine& m, JobId job) {
     cold.foreign_readers.clear();
     cold.foreign = StageId{};
     cold.mean = -1;
+    cold.held.clear();
     m.free_colds.push_back(stage_row.cold);
   }
   m.stages.remove_block(row.first_stage, row.stages);

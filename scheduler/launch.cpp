@@ -11,7 +11,7 @@ namespace {
 
 bool is_live(const Machine& m, StageId stage, const StageCold::Launched& entry) {
   const RunRow& run = m.runs[entry.run];
-  return run.used && !run.dying && run.stage == stage && run.stamp == entry.stamp;
+  return run.used && !run.dying && !run.held && run.stage == stage && run.stamp == entry.stamp;
 }
 
 // Ended runs stay in the list until they are most of a long one: an end costs nothing here.
@@ -40,37 +40,50 @@ ExecutorId best_of(const Ledger& slots, const std::vector<ExecutorId>& list, Pro
   return best;
 }
 
-// Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
-ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
-                     const std::vector<model::NameId>& prefers) {
+}  // namespace
+
+model::NameId host_of(const Machine& m, model::NameId name) {
+  const auto found = m.by_name.find(name.value);
+  return found == m.by_name.end() ? name : m.executors[found->second].host;
+}
+
+ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
+                        const std::vector<model::NameId>& prefers, Locality level) {
   for (const model::NameId name : prefers) {
-    const auto found = m.by_name.find(name.value);
-    if (found != m.by_name.end() && slots.free_slots(found->second, profile) > 0) {
-      return found->second;
-    }
-  }
-  const auto host_of = [&m](model::NameId name) {
-    const auto found = m.by_name.find(name.value);
-    return found == m.by_name.end() ? name : m.executors[found->second].host;
-  };
-  for (const model::NameId name : prefers) {
-    const auto found = m.on_host.find(host_of(name).value);
-    if (found != m.on_host.end()) {
-      if (const ExecutorId best = best_of(slots, found->second, profile); best.valid()) {
-        return best;
+    if (level == Locality::process) {
+      const auto found = m.by_name.find(name.value);
+      if (found != m.by_name.end() && slots.free_slots(found->second, profile) > 0) {
+        return found->second;
       }
+      continue;
     }
-  }
-  for (const model::NameId name : prefers) {
-    const auto host = m.on_host.find(host_of(name).value);
+    const auto host = m.on_host.find(host_of(m, name).value);
     if (host == m.on_host.end() || host->second.empty()) {
       continue;
     }
-    const auto rack = m.on_rack.find(m.executors[host->second.front()].rack.value);
-    if (rack != m.on_rack.end()) {
-      if (const ExecutorId best = best_of(slots, rack->second, profile); best.valid()) {
+    const std::vector<ExecutorId>* list = &host->second;
+    if (level == Locality::rack) {
+      const auto rack = m.on_rack.find(m.executors[host->second.front()].rack.value);
+      list = rack == m.on_rack.end() ? nullptr : &rack->second;
+    }
+    if (list != nullptr) {
+      if (const ExecutorId best = best_of(slots, *list, profile); best.valid()) {
         return best;
       }
+    }
+  }
+  return ExecutorId{};
+}
+
+namespace {
+
+// Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
+ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
+                     const std::vector<model::NameId>& prefers) {
+  for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
+    const ExecutorId executor = preferred_at(m, slots, profile, prefers, level);
+    if (executor.valid()) {
+      return executor;
     }
   }
   return ExecutorId{};
@@ -165,7 +178,7 @@ void unlink_from_stage(Machine& m, RunId run) {
   RH_CHECK(count >= 0, count, run.value);
 }
 
-void free_run(Machine& m, RunId run) {
+void free_slot(Machine& m, RunId run) {
   const RunRow row = m.runs[run];
   ExecutorRow& where = m.executors.edit(row.executor);
   const auto place = std::ranges::find(where.runs, run);
@@ -174,8 +187,15 @@ void free_run(Machine& m, RunId run) {
   --m.counters.busy;
   forget_expected_end(m, run);
   m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
-  m.runs.remove(run);
+  if (row.dying && !m.reruns.empty()) {
+    kill_took_effect(m, run);
+  }
   m.wants_pass = true;
+}
+
+void free_run(Machine& m, RunId run) {
+  free_slot(m, run);
+  m.runs.remove(run);
 }
 
 // Takes what it can, task by task (A7); a regular unit never blocks those behind it.
@@ -193,7 +213,11 @@ void launch_pending(Step& s, StageId stage, Outlook* outlook) {
       return;
     }
     if (m.stages[stage].missing_inputs > 0) {
-      end_attempt_without_input(s, stage);
+      if (m.stages[stage].gang.valid()) {
+        fail_group(s, m.stages[stage].gang, model::Code::fetch_failed);
+      } else {
+        end_attempt_without_input(s, stage);
+      }
       return;
     }
     if (outlook != nullptr && !is_harmless(m, *outlook, stage, partition, executor)) {

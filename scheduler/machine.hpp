@@ -81,8 +81,9 @@ struct Machine {
   std::vector<TimerRow> timers;  // by id ascending
   std::uint32_t next_timer = 0;
   UnitQueue queue;
-  std::vector<StageId> newly_ready;     // leaders of gangs that no pass has looked at
-  std::vector<StageId> queued_gangs;    // leaders of gangs that wait for inputs or slots
+  std::vector<StageId> newly_ready;   // leaders of gangs that no pass has looked at
+  std::vector<StageId> queued_gangs;  // leaders of gangs that wait for inputs or slots
+  std::vector<RerunRow> reruns;
   std::vector<StageId> starved;         // leaders of starved units (A14)
   std::vector<OutputIndex> outputs_on;  // by executor / 64
   // Live executors by name, host and rack (name ids); looked up, never iterated.
@@ -135,6 +136,7 @@ struct Step {
 [[nodiscard]] model::StageRef stage_ref(const Machine& m, StageId stage);
 [[nodiscard]] StageId gang_leader(const Machine& m, GangId gang);
 [[nodiscard]] bool is_sink(const Machine& m, StageId stage);
+[[nodiscard]] bool is_member(const Machine& m, StageId stage);    // of a group of two or more
 [[nodiscard]] bool has_readers(const Machine& m, StageId stage);  // over regular edges
 [[nodiscard]] UnitView unit_view(const Machine& m, StageId leader);
 // Whose outputs readers of the stage read: of a dormant takeover, the stage it stands for.
@@ -181,6 +183,8 @@ struct TrialOn {
 [[nodiscard]] bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang,
                                   bool* by_trial);
 void renew_member(Step& s, StageId stage, std::int32_t attempt);  // ready for a group's attempt
+void begin_attempt(Step& s, GangId gang);         // its lines up to the first launch
+void settle_empty_attempt(Step& s, GangId gang);  // after its launches
 void admit_group(Step& s, GangId gang, std::span<const Placed> placed);
 void pass(Step& s);
 [[nodiscard]] TaskView task_view(const Machine& m, const PlacementPolicy& placement,
@@ -195,7 +199,20 @@ struct Outlook;
 void launch_pending(Step& s, StageId stage, Outlook* outlook);
 [[nodiscard]] std::vector<RunId> live_runs(const Machine& m, StageId stage);  // launch order
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
+void free_slot(Machine& m, RunId run);          // the slot is free; the row stays
 void free_run(Machine& m, RunId run);           // the slot is free; the row is gone
+
+// ---- delay scheduling (locality.cpp, A13) ----
+[[nodiscard]] model::NameId host_of(const Machine& m,
+                                    model::NameId name);  // of an executor; a host
+[[nodiscard]] ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
+                                      const std::vector<model::NameId>& prefers, Locality level);
+[[nodiscard]] bool is_delayed(const Machine& m,
+                              StageId stage);  // does a locality wait hold for it?
+void begin_delay(Machine& m, StageId stage);
+void launch_delayed(Step& s, StageId stage, Outlook* outlook);
+// All tasks of a barrier stage, as near as its wait demands, or none.
+[[nodiscard]] bool placed_within_delay(Step& s, StageId stage, std::vector<Placed>& placed);
 
 // ---- looking ahead (lookahead.cpp, A17) ----
 struct Outlook {
@@ -217,9 +234,17 @@ void forget_expected_end(Machine& m, RunId run);
 void task_ended(Step& s, const TaskEnded& input);
 void check_job_done(Step& s, JobId job);
 void commit_group(Step& s, GangId gang);
+void commit_authorized(Step& s, GangId gang);
 void attempt_maybe_over(Step& s, StageId stage);
 void complete_attempt(Step& s, StageId stage, model::StageStatus status,
                       std::optional<model::StageReason> reason);
+
+// ---- members that complete one by one (members.cpp, C6, C7) ----
+[[nodiscard]] bool waits_for_producers(const Machine& m, StageId stage);
+void hold_success(Step& s, RunId run);   // until the producers are done
+void drop_held(Step& s, StageId stage);  // its group failed: they change nothing
+void count_member_success(Step& s, StageId stage);
+void complete_empty_members(Step& s, GangId gang);  // of a group just admitted
 
 // ---- failure (failure.cpp) ----
 struct JobEnding {
@@ -252,6 +277,28 @@ void retry_partition(Machine& m, StageId stage, std::int32_t partition);
 void roll_back(Step& s, StageId producer);
 [[nodiscard]] bool is_stale(const Machine& m, const RunRow& run);  // of an attempt rolled back
 void stale_success(Step& s, const RunRow& run);
+
+// ---- reruns of groups, barrier stages (reruns.cpp, X16, A12) ----
+void rerun_failed_group(Step& s, GangId gang);  // its kills are ordered, its lines written
+void kill_took_effect(Machine& m, RunId run);
+void start_reruns(Step& s);  // of groups whose kills took effect and whose delay passed
+void barrier_done(Step& s, GangId gang);
+void barrier_failed(Step& s, GangId gang, model::Code cause);
+[[nodiscard]] model::StageReason barrier_reason(model::Code cause);
+void gang_timer_fired(Step& s, const TimerRow& timer);
+
+// ---- what is short, and for how long (shortfall.cpp, A2, A6, A9, A11, A12) ----
+// What a check compares, by profile: where only the default profile may be used, it counts all
+// tasks.
+[[nodiscard]] std::vector<std::int64_t> checked_demand(const Machine& m, const GangRow& gang);
+// Does the check of `hold: check` let the gang in? What it looked at is left in `have`, by profile.
+[[nodiscard]] bool passes_check(const Machine& m, const GangRow& gang,
+                                std::vector<std::int64_t>* have);
+// Admitted by a check alone: its tasks are launched like those of regular stages.
+void admit_without_slots(Step& s, GangId gang);
+[[nodiscard]] bool admitted_at_once(const Machine& m);  // nothing is looked at when it is ready
+void retry_or_give_up(Step& s, GangId gang);            // under retry: a check failed
+void dissolve(Step& s, GangId gang);                    // A11
 
 // ---- executors and starvation (executors.cpp) ----
 void expect_executor(Machine& m, const model::ExecutorSpec& spec);

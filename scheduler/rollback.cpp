@@ -55,8 +55,8 @@ bool has_results(const Machine& m, StageId stage) {
   if (!is_sink(m, stage)) {
     return false;
   }
-  return row.gang.valid() ? m.gangs[row.gang].committed_once && row.tasks > 0
-                          : row.done > 0 || (row.sink_done && row.tasks > 0);
+  return is_member(m, stage) ? m.gangs[row.gang].committed_once && row.tasks > 0
+                             : row.done > 0 || (row.sink_done && row.tasks > 0);
 }
 
 void impossible(Step& s, JobId job, StageId stage) {

@@ -14,6 +14,7 @@ Ledger::Ledger(std::vector<model::ResourceVector> tasks)
       trees_(tasks_.size()),
       bound_trees_(tasks_.size()),
       free_total_(tasks_.size(), 0),
+      total_slots_(tasks_.size(), 0),
       free_amount_(resources_, 0),
       open_amount_(resources_, 0),
       freed_(tasks_.size(), 0) {
@@ -108,6 +109,7 @@ void Ledger::open(ExecutorId executor) {
   recount_all(e);
   for (std::size_t p = 0; p < tasks_.size(); ++p) {
     freed_[p] += serves(executor, ProfileId{p}) ? 1U : 0U;
+    total_slots_[p] += serves(executor, ProfileId{p}) ? count(total_of(e), tasks_[p]) : 0;
   }
   digest_.touch(e, rows_[e].dirty.on);
 }
@@ -122,6 +124,9 @@ void Ledger::close(ExecutorId executor) {
     open_amount_[r] -= total_of(e)[r];
   }
   recount_all(e);
+  for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    total_slots_[p] -= serves(executor, ProfileId{p}) ? count(total_of(e), tasks_[p]) : 0;
+  }
   digest_.touch(e, rows_[e].dirty.on);
 }
 

@@ -60,6 +60,10 @@ class Ledger final : public SlotView {
   [[nodiscard]] std::int64_t free_amount(std::size_t resource) const {
     return free_amount_[resource];
   }
+  // Slots of open executors when idle.
+  [[nodiscard]] std::int64_t total_slots(ProfileId profile) const {
+    return total_slots_[profile.index()];
+  }
   // Amounts of open executors when idle, by resource: the cluster total of A4.
   [[nodiscard]] std::int64_t open_amount(std::size_t resource) const {
     return open_amount_[resource];
@@ -116,6 +120,7 @@ class Ledger final : public SlotView {
   std::vector<MaxTree> trees_;                // by profile
   std::vector<MaxTree> bound_trees_;          // by profile: bound executors only
   std::vector<std::int64_t> free_total_;
+  std::vector<std::int64_t> total_slots_;
   std::vector<std::int64_t> free_amount_;
   std::vector<std::int64_t> open_amount_;
   std::vector<std::uint64_t> freed_;

@@ -21,6 +21,9 @@ namespace rehearse::scheduler {
 
 inline constexpr std::uint32_t none_u32 = 0xFFFFFFFFU;
 
+// How near a task runs to what it prefers, nearest first (SS-2.5).
+enum class Locality : std::uint8_t { process, node, no_preference, rack, any };
+
 enum class StagePhase : std::uint8_t {
   unused,
   dormant,  // a takeover nobody needs yet: its outputs are another job's
@@ -80,6 +83,12 @@ struct StageCold {
     std::int32_t failures = 0;  // counted, since its last success
     bool operator==(const Tries&) const = default;
   };
+  struct HeldSuccess {
+    RunId run;  // invalid: its line is written already
+    ExecutorId executor;
+    std::int32_t partition = 0;
+    bool operator==(const HeldSuccess&) const = default;
+  };
   struct Launched {
     RunId run;
     std::uint32_t stamp = 0;  // of the run; another one: the row has been used again since
@@ -95,6 +104,15 @@ struct StageCold {
   std::vector<StageId> foreign_readers;  // takeovers in other jobs that stand for this stage
   StageId foreign;                       // of a takeover: the stage it stands for
   model::Duration mean = -1;             // of its distribution, once asked for (A17)
+  struct Delay {                         // under a locality wait (A13)
+    Locality level = Locality::process;
+    model::Instant since = 0;   // its wait at this level counts from here
+    model::Instant armed = -1;  // a timer is set for then
+    bool clean = true;          // no offer was refused since the wait began anew
+    bool operator==(const Delay&) const = default;
+  };
+  Delay delay;
+  std::vector<HeldSuccess> held;  // successes that wait for pipelined producers (C6)
   bool operator==(const StageCold&) const = default;
 };
 
@@ -111,15 +129,16 @@ struct RunRow {
   DirtyMark dirty;
   bool used : 1 = false;
   bool dying : 1 = false;  // killed; only the slot is still held
+  bool held : 1 = false;   // ended well; its line waits for its producers, its slot is free (C6)
 
   bool operator==(const RunRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
     return hash_of({id, stage.value, executor.value, bits(partition), epoch, bits(attempt),
-                    bits(try_number), bits(profile), dying ? 1U : 0U});
+                    bits(try_number), bits(profile), bits(dying | held << 1)});
   }
 };
 
-enum class GangPhase : std::uint8_t { inputs, slots, running, committed, failed };
+enum class GangPhase : std::uint8_t { inputs, slots, running, committed, failed, again };
 
 struct GangRow {
   JobId job;
@@ -135,7 +154,13 @@ struct GangRow {
   std::uint64_t refused_at = 0;  // sum of Ledger::freed when the last trial failed
   model::Instant queued_at = 0;  // when this wait was announced
   GangPhase phase = GangPhase::inputs;
-  std::uint8_t reruns = 0;  // X10: after commit
+  std::uint8_t reruns = 0;        // X10: after commit
+  std::int32_t group_reruns = 0;  // X16: after a failure
+  std::int32_t checks = 0;        // under retry, in this wait (A6)
+  std::int32_t members_left = 0;  // not completed; where members complete one by one (C6)
+  bool barrier = false;           // a barrier stage (A12)
+  bool resting = false;           // under retry: not looked at before its timer (A8)
+  bool patient = false;           // X16: waits for slots, whatever `short` says
   bool used = false;
   DirtyMark dirty;
   bool refused = false;    // refused_at is valid
@@ -146,9 +171,11 @@ struct GangRow {
 
   bool operator==(const GangRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
-    std::uint64_t hash = hash_of(
-        {id, job.value, group, bits(unfinished), bits(missing_inputs), bits(attempt), bits(phase),
-         bits(reruns), bits(announced | starved << 1 | committed_once << 2 | told << 3)});
+    std::uint64_t hash =
+        hash_of({id, job.value, group, bits(unfinished), bits(missing_inputs), bits(attempt),
+                 bits(phase), bits(reruns), bits(group_reruns), bits(checks), bits(members_left),
+                 bits(announced | starved << 1 | committed_once << 2 | told << 3 | resting << 4 |
+                      patient << 5)});
     return hash;
   }
 };
@@ -227,15 +254,25 @@ struct ExpectedRow {
   bool operator==(const ExpectedRow&) const = default;
 };
 
-enum class TimerKind : std::uint8_t { resubmit, grace, start };
+enum class TimerKind : std::uint8_t { resubmit, grace, start, retry, fall_back, rerun, locality };
 
 struct TimerRow {
   TimerId id;
   TimerKind kind{};
   JobId job;
-  std::uint32_t consumer = 0;         // resubmit: the stage whose attempt failed; start: the stage
+  std::uint32_t consumer =
+      0;  // resubmit: the stage whose attempt failed; else the stage, or the leader
   std::uint32_t producer = none_u32;  // and the stage whose output was not there
   bool operator==(const TimerRow&) const = default;
+};
+
+// A gang that starts anew once its old runs are gone and its delay passed (X16, SS-3.6).
+struct RerunRow {
+  JobId job;
+  std::uint32_t leader = 0;  // within the job
+  std::vector<RunId> dying;  // kills that have not taken effect
+  bool delay_over = false;
+  bool operator==(const RerunRow&) const = default;
 };
 
 }  // namespace rehearse::scheduler

@@ -56,7 +56,8 @@ GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::Sta
   row.amounts.assign(m.slots.profile_count() == 0 ? 0 : m.slots.task(ProfileId{0U}).size(), 0);
   for (const std::uint32_t stage : members) {
     const model::StageSpec& member = spec.stages[stage];
-    const std::int32_t tasks = members.size() > 1 ? member.tasks : std::min(member.tasks, 1);
+    const bool whole = members.size() > 1 || member.barrier;
+    const std::int32_t tasks = whole ? member.tasks : std::min(member.tasks, 1);
     row.demand[member.profile.index()] += tasks;
     row.tasks += tasks;
     const model::ResourceVector& amounts = m.slots.task(member.profile);
@@ -74,6 +75,24 @@ struct Verdict {
   std::optional<model::PerProfile> need;
   std::optional<model::PerProfile> have;
 };
+
+// A9: the one check of a gang that is rejected when it does not fit now; true if it is.
+bool judge_now(const Machine& m, const SubmitJob& input, const GangRow& unit,
+               std::map<model::Code, std::string>& found, Verdict& verdict) {
+  std::vector<std::int64_t> have;
+  if (passes_check(m, unit, &have)) {
+    return false;
+  }
+  const std::vector<std::int64_t> need = checked_demand(m, unit);
+  const std::vector<std::int32_t> named(need.begin(), need.end());
+  verdict.need = per_profile(m, need, named);
+  verdict.have = per_profile(m, have, named);
+  found.emplace(model::Code::insufficient_slots,
+                "the group of stage " +
+                    std::string(m.names->text(input.spec->stages[unit.leader].name)) +
+                    " does not fit now");
+  return true;
+}
 
 // A5 over the units of the job, the first that can never fit.
 void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
@@ -93,10 +112,28 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
     if (graph.group_members.row(group).front() >= input.own_stages) {
       continue;  // a takeover: judged if it ever runs
     }
-    const GangRow unit = demand_of(m, *input.spec, graph, group);
+    GangRow unit = demand_of(m, *input.spec, graph, group);
+    unit.job = input.job;
+    const bool barrier = unit.members.size() == 1 && input.spec->stages[unit.leader].barrier;
+    if (barrier && m.config.admission.capacity == model::Capacity::total) {
+      continue;  // A12: its check is repeated, and never final before the last
+    }
+    if (unit.members.size() > 1 && m.config.admission.hold == model::Hold::none) {
+      continue;  // no gang admission: stages wait for slots as regular ones do
+    }
+    if (unit.members.size() > 1 && m.config.admission.shortfall == model::Shortfall::rejection &&
+        judge_now(m, input, unit, found, verdict)) {
+      return;
+    }
+    if (unit.members.size() > 1 && m.config.profiles == model::ProfilesAxis::default_only) {
+      continue;  // the check above is the only one
+    }
     bool by_trial = false;
     if (unit.tasks == 0 || could_ever_fit(m, job, unit, &by_trial)) {
       continue;
+    }
+    if (unit.members.size() > 1 && m.config.admission.when_short == model::Short::fall_back) {
+      continue;  // A11: it falls back instead
     }
     std::vector<std::int64_t> need(unit.demand.begin(), unit.demand.end());
     verdict.need = per_profile(m, need, unit.demand);
@@ -148,7 +185,8 @@ Verdict judge(Machine& m, const SubmitJob& input, const JobRow& job) {
   return verdict;
 }
 
-model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input) {
+model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input,
+                                   const model::StageGraph& graph) {
   const model::JobSpec& spec = *input.spec;
   model::JobSubmitted line{spec.name, spec.pool, spec.priority, {}, {}};
   for (std::uint32_t i = 0; i < input.own_stages; ++i) {
@@ -164,9 +202,9 @@ model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input) {
       const bool foreign = edge.from.value >= input.own_stages;
       const model::NameId from = foreign ? input.foreign[edge.from.value - input.own_stages].name
                                          : spec.stages[edge.from.index()].name;
-      line.edges.push_back(
-          {from, spec.stages[to.index()].name,
-           foreign ? model::EdgeKind::regular : model::effective_kind(edge, m.config.edges)});
+      line.edges.push_back({from, spec.stages[to.index()].name,
+                            foreign ? model::EdgeKind::regular
+                                    : model::kind_between(graph, edge.from.value, to.value)});
     }
   }
   return line;
@@ -216,15 +254,20 @@ void make_rows(Machine& m, JobId job, const SubmitJob& input) {
     }
     m.jobs.edit(job).sinks_left += is_sink(m, StageId{row.first_stage.value + i}) ? 1 : 0;
   }
+  for (std::uint32_t i = 0; i < row.stages; ++i) {
+    m.queue.add(StageId{row.first_stage.value + i}, Units{m});
+  }
   for (std::uint32_t group = 0; group < graph.group_members.size(); ++group) {
     const auto members = graph.group_members.row(group);
-    const model::JobSpec& spec = *row.spec;
-    m.queue.add(StageId{row.first_stage.value + members.front()}, Units{m});
-    if (members.size() < 2) {
+    // A takeover is no gang: groups are formed at submission, where it does not exist yet.
+    const bool barrier = row.spec->stages[members.front()].barrier && members.size() == 1 &&
+                         members.front() < row.own_stages;
+    if (members.size() < 2 && !barrier) {
       continue;
     }
-    GangRow gang = demand_of(m, spec, graph, group);
+    GangRow gang = demand_of(m, *row.spec, graph, group);
     gang.job = job;
+    gang.barrier = barrier;
     for (const std::uint32_t stage : gang.members) {
       gang.missing_inputs += m.stages[StageId{row.first_stage.value + stage}].missing_inputs;
     }
@@ -241,10 +284,11 @@ void write_groups(Step& s, JobId job) {
   const JobRow& row = s.m.jobs[job];
   for (std::uint32_t group = 0; group < row.graph->group_members.size(); ++group) {
     const auto members = row.graph->group_members.row(group);
-    if (members.size() < 2) {
+    const GangId id = s.m.stages[stage_of(s.m, job, members.front())].gang;
+    if (!id.valid()) {
       continue;
     }
-    const GangRow& gang = s.m.gangs[s.m.stages[stage_of(s.m, job, members.front())].gang];
+    const GangRow& gang = s.m.gangs[id];
     model::GroupFormed line{row.spec->name, row.spec->stages[members.front()].name, {}, {}};
     for (const std::uint32_t stage : members) {
       line.stages.push_back(row.spec->stages[stage].name);
@@ -315,8 +359,10 @@ void submit_job(Step& s, const SubmitJob& input) {
   RH_CHECK(input.foreign.size() + input.own_stages == input.spec->stages.size());
   JobRow row;
   row.spec = input.spec;
-  row.graph = std::make_shared<const model::StageGraph>(
-      model::build_stage_graph(*input.spec, m.config.edges));
+  model::GraphRules rules = model::graph_rules(m.config);
+  rules.own_stages = input.own_stages;
+  row.graph =
+      std::make_shared<const model::StageGraph>(model::build_stage_graph(*input.spec, rules));
   row.stages = static_cast<std::uint32_t>(input.spec->stages.size());
   row.own_stages = input.own_stages;
   row.submitted = input.submitted;
@@ -329,7 +375,7 @@ void submit_job(Step& s, const SubmitJob& input) {
   if (!verdict.codes.empty() && before) {
     s.write(*before);
   }
-  s.write(submitted_line(m, input));
+  s.write(submitted_line(m, input, *row.graph));
   if (!verdict.codes.empty()) {
     reject(s, input, std::move(verdict));
     if (before) {
@@ -360,7 +406,11 @@ void submit_job(Step& s, const SubmitJob& input) {
     if (!gang.valid()) {
       want(s, stage);
     } else if (m.gangs[gang].leader == i) {
-      group_wants(s, gang);
+      bool by_trial = false;
+      const bool falls_back = m.config.admission.when_short == model::Short::fall_back &&
+                              !m.gangs[gang].barrier && m.gangs[gang].tasks > 0 &&
+                              !could_ever_fit(m, m.jobs[input.job], m.gangs[gang], &by_trial);
+      falls_back ? dissolve(s, gang) : group_wants(s, gang);  // A11
     }
   }
   if (lives()) {

@@ -45,6 +45,7 @@ class Driver {
     std::uint32_t launch = 0;  // launch number; engine events of other numbers are stale
     std::uint16_t profile = 0;
     bool live = false;
+    bool returned = false;       // its slot is free, its line waits (C6)
     bool killed = false;         // only the slot is still held,
     model::Instant free_at = 0;  // until then
   };
@@ -125,6 +126,7 @@ class Driver {
   void launch(const scheduler::Launch& action);
   void end_task(const scheduler::EndTask& action);
   void kill(const scheduler::Kill& action);
+  void return_slot(const scheduler::ReturnSlot& action);
   void entry(model::EventBody& body);
   void job_over(model::NameId job, bool failed_or_rejected, bool was_live);
   void slot_came_back(model::ExecutorId executor);
@@ -178,6 +180,7 @@ class Driver {
   std::int64_t unnoticed_deaths_ = 0;
 
   std::vector<Run> runs_;
+  std::vector<model::Instant> ends_;  // coupled timing only: when the work of a run is over
   std::map<std::uint32_t, const model::TaskFault*> failing_;  // by launch number
   std::vector<JobSim> jobs_;
   std::vector<scheduler::JobId> free_jobs_;

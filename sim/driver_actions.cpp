@@ -17,6 +17,8 @@ void Driver::carry_out() {
       end_task(*end);
     } else if (const auto* order = std::get_if<scheduler::Kill>(&action)) {
       kill(*order);
+    } else if (const auto* back = std::get_if<scheduler::ReturnSlot>(&action)) {
+      return_slot(*back);
     } else {
       const auto& timer = std::get<scheduler::SetTimer>(action);
       Pending pending;
@@ -107,6 +109,7 @@ void Driver::launch(const scheduler::Launch& action) {
       jobs_[action.job.index()].spec->stages[action.stage.index()].profile.value);
   run.live = true;
   run.killed = false;
+  run.returned = false;
   ExecutorSim& executor = executors_[action.executor.index()];
   RH_CHECK(!executor.lost, action.executor.value);
   ++executor.runs;
@@ -117,6 +120,10 @@ void Driver::launch(const scheduler::Launch& action) {
     faults = faults_.of_try(task, jobs_[action.job.index()].plain_name);
   }
   const model::Instant end = end_of(action, faults);
+  if (scenario_.timing == model::Timing::coupled) {
+    ends_.resize(runs_.size());
+    ends_[action.run.index()] = end;
+  }
   const model::Duration status =
       stage_sim(action.job, action.stage)
           .draws.status(scenario_.cluster.overheads,
@@ -138,9 +145,25 @@ void Driver::end_task(const scheduler::EndTask& action) {
   if (!action.counted) {
     line.counted = false;
   }
+  if (run.returned) {
+    line.slot = model::SlotState::held;
+    emit(std::move(line));
+    run.live = false;
+    return;
+  }
   emit(std::move(line));
   run.live = false;
   failing_.erase(run.launch);
+  slot_came_back(run.executor);
+}
+
+void Driver::return_slot(const scheduler::ReturnSlot& action) {
+  Run& run = runs_[action.run.index()];
+  RH_CHECK(run.live && !run.killed && !run.returned, action.run.value);
+  run.returned = true;
+  failing_.erase(run.launch);
+  emit(model::SlotReturned{executors_[run.executor.index()].name,
+                           scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
   slot_came_back(run.executor);
 }
 

@@ -26,22 +26,27 @@ bool Driver::never_reports(const Run& run) {
     status += faults_.of_try(task_ref(run), jobs_[run.job.index()].plain_name).status_late;
   }
   const bool alive_at_end = !executor.dead || now_ - status < executor.died_at;
-  return !alive_at_end || producer_died(run);
+  return !alive_at_end || (!failing_.contains(run.launch) && producer_died(run));
 }
 
-// Coupled: a consumer waits for producers whose executor died before they ended.
+// Coupled: a consumer that does not fail by itself waits for producers whose executor died before
+// they ended.
 bool Driver::producer_died(const Run& run) const {
   const JobSim& job = jobs_[run.job.index()];
   if (!job.graph) {
     return false;
   }
   const auto producers = job.graph->pipelined_parents.row(run.stage.index());
-  return std::ranges::any_of(runs_, [&](const Run& other) {
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const Run& other = runs_[i];
     const ExecutorSim& executor = executors_[other.executor.index()];
-    return other.live && !other.killed && other.job == run.job && other.attempt == run.attempt &&
-           executor.dead && !executor.lost &&
-           std::ranges::find(producers, other.stage.value) != producers.end();
-  });
+    if (other.live && !other.killed && other.job == run.job && other.attempt == run.attempt &&
+        executor.dead && !executor.lost && ends_[i] >= executor.died_at &&
+        std::ranges::find(producers, other.stage.value) != producers.end()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void Driver::report_task(scheduler::RunId run_id) {
@@ -116,8 +121,10 @@ void Driver::submit(const Submission& submission) {
   job.shared = !input.shared.empty();
   job.used = true;
   if (scenario_.timing == model::Timing::coupled) {
-    job.graph = std::make_shared<const model::StageGraph>(
-        model::build_stage_graph(*input.spec, scenario_.scheduler.edges));
+    model::GraphRules rules = model::graph_rules(scenario_.scheduler);
+    rules.own_stages = input.own_stages;
+    job.graph =
+        std::make_shared<const model::StageGraph>(model::build_stage_graph(*input.spec, rules));
   }
   if (name.index() >= job_named_.size()) {
     job_named_.resize(name.index() + 1);

@@ -115,6 +115,7 @@ bool IdleCapacity::fits_by_trial(const std::vector<StageDemand>& stages) const {
     return most;
   };
   std::vector<std::pair<Share, std::size_t>> order;
+  order.reserve(stages.size());
   for (std::size_t s = 0; s < stages.size(); ++s) {
     order.emplace_back(share_of(stages[s]), s);
   }
@@ -165,7 +166,7 @@ void find_infeasible(model::Trace& trace) {
     if (!marked) {
       continue;
     }
-    const model::StageGraph graph = model::build_stage_graph(job.spec, model::EdgesAxis::as_marked);
+    const model::StageGraph graph = model::build_stage_graph(job.spec, {});
     for (std::size_t g = 0; g < graph.group_members.size(); ++g) {
       const auto members = graph.group_members.row(g);
       std::vector<StageDemand> demand;

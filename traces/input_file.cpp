@@ -75,7 +75,7 @@ model::Result<std::string> read_input_file(const std::string& path,
   }
   std::string text;
   std::array<char, 65536> block;
-  for (;;) {
+  while (std::feof(file->get()) == 0 && std::ferror(file->get()) == 0) {
     const std::size_t got = std::fread(block.data(), 1, block.size(), file->get());
     text.append(block.data(), got);
     if (text.size() > options.bytes_max) {
@@ -83,9 +83,6 @@ model::Result<std::string> read_input_file(const std::string& path,
           Error{.what = fmt::format("is larger than {} bytes", options.bytes_max),
                 .file = path,
                 .remedy = "a trace of this size is given to `rehearse replay`"});
-    }
-    if (got < block.size()) {
-      break;
     }
   }
   if (std::ferror(file->get()) != 0) {

@@ -429,7 +429,7 @@ class Assembler {
         continue;
       }
       model::TimedFault fault;
-      fault.at = *end.leaves;
+      fault.at = end.leaves;
       fault.action = model::LoseExecutor{trace_.cluster.executors[i].name, end.cause, std::nullopt};
       trace_.recorded_faults.order.push_back(
           {false, static_cast<std::uint32_t>(trace_.recorded_faults.timed.size())});

@@ -282,7 +282,7 @@ class Converter {
         continue;
       }
       model::TimedFault fault;
-      fault.at = *end.leaves;
+      fault.at = end.leaves;
       fault.action =
           model::LoseExecutor{executor.name, model::LossCause::decommission, std::nullopt};
       scenario.faults.order.push_back(

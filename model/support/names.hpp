@@ -19,8 +19,8 @@ class NameTable {
   NameTable() = default;
   NameTable(const NameTable& other);
   NameTable& operator=(const NameTable& other);
-  NameTable(NameTable&&) = default;
-  NameTable& operator=(NameTable&&) = default;
+  NameTable(NameTable&&) noexcept = default;
+  NameTable& operator=(NameTable&&) noexcept = default;
   ~NameTable() = default;
 
   // The id of `text`, new if it was not there.

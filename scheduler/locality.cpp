@@ -1,0 +1,226 @@
+// Delay scheduling (A13, SS-2.5): tasks of regular stages with preferences wait for a local slot
+// before they take one farther away. Each pass offers every free slot; a stage keeps the level it
+// has come to and the instant from which its wait counts.
+#include <algorithm>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+namespace {
+
+const std::vector<model::NameId>& preferences(const model::StageSpec& spec,
+                                              std::int32_t partition) {
+  return spec.prefers[static_cast<std::size_t>(partition)];
+}
+
+// Has a task of these preferences a live target of its own at this level?
+bool has_target(const Machine& m, const std::vector<model::NameId>& names, Locality level) {
+  switch (level) {
+    case Locality::process:
+      return std::ranges::any_of(
+          names, [&m](model::NameId name) { return m.by_name.contains(name.value); });
+    case Locality::node:
+      return std::ranges::any_of(names, [&m](model::NameId name) {
+        const auto found = m.on_host.find(host_of(m, name).value);
+        return found != m.on_host.end() && !found->second.empty();
+      });
+    case Locality::no_preference:
+      return names.empty();
+    case Locality::rack:
+      return std::ranges::any_of(names, [&m](model::NameId name) {
+        const auto host = m.on_host.find(host_of(m, name).value);
+        return host != m.on_host.end() && !host->second.empty() &&
+               m.executors[host->second.front()].rack.valid();
+      });
+    case Locality::any:
+      return true;
+  }
+  return true;
+}
+
+// Levels at which some pending task has a target; ends with `any`.
+std::vector<Locality> levels_of(const Machine& m, const model::StageSpec& spec,
+                                const std::vector<std::int32_t>& pending) {
+  std::vector<Locality> levels;
+  for (const Locality level :
+       {Locality::process, Locality::node, Locality::no_preference, Locality::rack}) {
+    if (std::ranges::any_of(pending, [&](std::int32_t partition) {
+          return has_target(m, preferences(spec, partition), level);
+        })) {
+      levels.push_back(level);
+    }
+  }
+  levels.push_back(Locality::any);
+  return levels;
+}
+
+model::Duration wait_of(const Machine& m, Locality level) {
+  return level == Locality::no_preference || level == Locality::any ? 0 : m.config.locality_wait;
+}
+
+// How far from their preferences its tasks may go now; moves the stage's level on.
+Locality allowed_level(const Machine& m, StageCold& cold, const std::vector<Locality>& levels) {
+  StageCold::Delay& delay = cold.delay;
+  std::size_t i = 0;
+  while (i + 1 < levels.size() && levels[i] < delay.level) {
+    ++i;
+  }
+  if (levels[i] != delay.level && levels[i] != Locality::any) {
+    delay.since = m.now;  // nothing is left at the level it was at
+  }
+  while (i + 1 < levels.size() && m.now - delay.since >= wait_of(m, levels[i])) {
+    delay.since += wait_of(m, levels[i]);
+    ++i;
+  }
+  delay.level = levels[i];
+  return levels[i];
+}
+
+// The next instant at which the stage may go farther, if it waits for one.
+void arm(Step& s, StageId stage, Locality allowed) {
+  Machine& m = s.m;
+  if (allowed == Locality::any) {
+    return;
+  }
+  StageCold::Delay& delay = cold_of(m, stage).delay;
+  const model::Instant due = delay.since + wait_of(m, allowed);
+  if (due <= m.now || delay.armed == due) {
+    return;
+  }
+  delay.armed = due;
+  const StageRow& row = m.stages[stage];
+  set_timer(s, {{}, TimerKind::locality, row.job, row.index, none_u32}, due - m.now);
+}
+
+struct Found {
+  ExecutorId executor;
+  Locality level = Locality::any;
+};
+
+Found place_near(Machine& m, StageId stage, std::int32_t partition, Locality limit) {
+  const StageRow& row = m.stages[stage];
+  const model::JobSpec& job = *m.jobs[row.job].spec;
+  const model::StageSpec& spec = job.stages[row.index];
+  const std::vector<model::NameId>& names = preferences(spec, partition);
+  if (names.empty()) {
+    if (limit < Locality::no_preference) {
+      return {};
+    }
+    return {place_task(m, m.slots, *m.policies.placement, job, spec, partition),
+            Locality::no_preference};
+  }
+  for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
+    if (level > limit) {
+      return {};
+    }
+    const ExecutorId executor = preferred_at(m, m.slots, spec.profile, names, level);
+    if (executor.valid()) {
+      return {executor, level};
+    }
+  }
+  if (limit < Locality::any) {
+    return {};
+  }
+  return {place_task(m, m.slots, *m.policies.placement, job, spec, partition), Locality::any};
+}
+
+void start_delayed(Step& s, StageId stage, std::int32_t partition, ExecutorId executor) {
+  Machine& m = s.m;
+  m.policies.placement->taking(m.slots, executor);
+  m.slots.take(executor, spec_of(m, stage).profile);
+  std::erase(cold_of(m, stage).again, partition);
+  --m.stages.edit(stage).pending;
+  start_run(s, stage, partition, executor);
+}
+
+}  // namespace
+
+bool is_delayed(const Machine& m, StageId stage) {
+  return m.config.locality_wait > 0 && m.config.admission.hold != model::Hold::none &&
+         !spec_of(m, stage).prefers.empty() && !is_member(m, stage);
+}
+
+void begin_delay(Machine& m, StageId stage) {
+  cold_of(m, stage).delay = {Locality::process, m.now, -1, true};
+}
+
+void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
+  Machine& m = s.m;
+  const model::StageSpec& spec = spec_of(m, stage);
+  if (m.stages[stage].missing_inputs > 0) {
+    end_attempt_without_input(s, stage);
+    return;
+  }
+  const std::vector<Locality> levels = levels_of(m, spec, cold_of(m, stage).again);
+  const bool legacy = m.config.locality_reset == model::LocalityReset::legacy;
+  std::optional<Locality> nearest;
+  Locality allowed = Locality::any;
+  for (const Locality level : levels) {
+    allowed = allowed_level(m, cold_of(m, stage), levels);
+    const Locality limit = level == Locality::no_preference ? level : std::min(level, allowed);
+    std::vector<std::int32_t> pending = cold_of(m, stage).again;
+    std::ranges::reverse(pending);
+    for (const std::int32_t partition : pending) {
+      const Found found = place_near(m, stage, partition, limit);
+      if (!found.executor.valid() ||
+          (outlook != nullptr && !is_harmless(m, *outlook, stage, partition, found.executor))) {
+        continue;
+      }
+      start_delayed(s, stage, partition, found.executor);
+      nearest = nearest ? std::min(*nearest, found.level) : found.level;
+      if (legacy && level != Locality::no_preference) {
+        cold_of(m, stage).delay.level = found.level;
+        cold_of(m, stage).delay.since = m.now;
+      }
+    }
+  }
+  StageCold::Delay& delay = cold_of(m, stage).delay;
+  const bool waits = m.stages[stage].pending > 0;
+  const bool refused = waits && m.slots.free_total(spec.profile) > 0;
+  if (!waits) {
+    m.queue.clear_pending(stage, spec.profile);
+  }
+  if (m.config.locality_reset == model::LocalityReset::spark) {
+    if (refused) {
+      delay.clean = false;
+    } else if (nearest) {  // everything offered was taken: the wait starts anew
+      delay.level = *nearest;
+      delay.since = m.now;
+      delay.clean = true;
+    }
+  }
+  if (refused) {
+    arm(s, stage, allowed);
+  }
+}
+
+bool placed_within_delay(Step& s, StageId stage, std::vector<Placed>& placed) {
+  Machine& m = s.m;
+  const StageRow& row = m.stages[stage];
+  const model::StageSpec& spec = spec_of(m, stage);
+  std::vector<std::int32_t> all;
+  for (std::int32_t p = 0; p < row.tasks; ++p) {
+    all.push_back(p);
+  }
+  const Locality allowed = allowed_level(m, cold_of(m, stage), levels_of(m, spec, all));
+  for (const std::int32_t partition : all) {
+    const Found found = place_near(m, stage, partition, allowed);
+    if (!found.executor.valid()) {
+      for (const Placed& task : placed) {
+        m.slots.undo(task.executor, spec.profile);
+      }
+      placed.clear();
+      if (m.slots.free_total(spec.profile) > 0) {
+        arm(s, stage, allowed);
+      }
+      return false;
+    }
+    m.policies.placement->taking(m.slots, found.executor);
+    m.slots.take(found.executor, spec.profile);
+    placed.push_back({row.index, partition, found.executor});
+  }
+  return true;
+}
+
+}  // namespace rehearse::scheduler
