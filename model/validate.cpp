@@ -116,11 +116,14 @@ Found shared_producer(const Rule& rule) {
   return std::nullopt;
 }
 
+// Groups of these groupings hold regular edges by design: F11 speaks of them, not F5.
+bool starts_whole(const Rule& rule) {
+  return rule.config.grouping == Grouping::job || rule.config.grouping == Grouping::region;
+}
+
 // F11: whole jobs and regions start together, so a regular edge inside cannot be waited for.
 Found mixed_job(const Rule& rule) {
-  const Grouping grouping = rule.config.grouping;
-  if (rule.config.mixed == Mixed::allowed ||
-      (grouping != Grouping::job && grouping != Grouping::region)) {
+  if (rule.config.mixed == Mixed::allowed || !starts_whole(rule)) {
     return std::nullopt;
   }
   if (Found edge = regular_inside_group(rule)) {
@@ -203,7 +206,7 @@ Found apply(Code code, const Rule& rule) {
     case Code::group_cycle:
       return group_cycle(rule);
     case Code::regular_inside_group:
-      return regular_inside_group(rule);
+      return starts_whole(rule) ? std::nullopt : regular_inside_group(rule);
     case Code::mixed_job:
       return mixed_job(rule);
     case Code::shared_producer:

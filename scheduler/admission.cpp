@@ -359,6 +359,9 @@ void visit_gang(Pass& pass, StageId leader) {
   pass.examined += counts_reach(m.slots, m.gangs[gang]) ? 1 : 0;  // A20: beyond those excluded
   if (gang_open(pass, m.gangs[gang]) || !pass.head_found) {
     if (try_gang(pass, leader)) {
+      if (m.config.admission.hold == model::Hold::check) {
+        pass.cursor = m.queue.position(leader);  // its tasks are launched in this pass
+      }
       return;
     }
   }

@@ -142,6 +142,10 @@ void regular_succeeded(Step& s, const RunRow& run) {
     const auto pending = std::ranges::find(cold.again, run.partition);
     if (pending != cold.again.end()) {
       cold.again.erase(pending);
+      if (std::ranges::find(cold.tries, run.partition, &StageCold::Tries::partition) ==
+          cold.tries.end()) {
+        cold.tries.push_back({run.partition, 0, 0});  // no try of this attempt began
+      }
       if (--row.pending == 0) {
         m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
       }

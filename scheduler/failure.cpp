@@ -108,7 +108,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     fail_group(s, gang, cause_of(input.reason));
     if (source.valid()) {
       ++m.executors.edit(source).epoch;
-      strike_off(s, source, false);  // X5
+      strike_off(s, {source}, false);  // X5
     }
     return;
   }
@@ -117,10 +117,17 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
       return;  // SS-1.8: of an older attempt, ignored
     }
     end_attempt_by_fetch(s, stage);
+    const StageId read = origin_of(m, stage_of(m, job, input.fetch_from.value));
+    std::vector<StageId> lost;
     if (source.valid()) {
       ++m.executors.edit(source).epoch;
-      strike_off(s, source, false);
+      lost = strike_off_only(s, {source}, false);
     }
+    if (m.stages[stage].failures < m.config.failure.max_stage_attempts &&
+        spec_of(m, read).indeterminate) {
+      roll_back(s, read);
+    }
+    want_lost(s, lost);
     if (is_live(m, job)) {
       resubmit_later(s, stage, input.fetch_from.value);
     }
@@ -150,25 +157,15 @@ void end_attempt_by_fetch(Step& s, StageId consumer) {
 void resubmit_later(Step& s, StageId consumer, std::uint32_t producer) {
   Machine& m = s.m;
   const StageRow& row = m.stages[consumer];
-  const JobId job = row.job;
   if (row.failures >= m.config.failure.max_stage_attempts) {
-    end_job(s, job,
+    end_job(s, row.job,
             {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
              m.names->intern("stage " + std::string(m.names->text(stage_name(m, consumer))) +
                              " failed in all its attempts"),
              std::nullopt, std::nullopt});
     return;
   }
-  if (producer != none_u32) {
-    const StageId read = origin_of(m, stage_of(m, row.job, producer));
-    if (spec_of(m, read).indeterminate) {
-      roll_back(s, read);
-      if (!is_live(m, job)) {
-        return;
-      }
-    }
-  }
-  const TimerRow timer{{}, TimerKind::resubmit, job, m.stages[consumer].index, producer};
+  const TimerRow timer{{}, TimerKind::resubmit, row.job, row.index, producer};
   if (m.config.failure.resubmit_delay == 0) {
     resubmit(s, timer);
   } else {
@@ -582,8 +579,8 @@ void lose_executor(Step& s, const LoseExecutor& input) {
     if (executor != input.executor) {
       fail_groups(s, groups_hit(m, executor, {}, true));
     }
-    strike_off(s, executor, true);
   }
+  strike_off(s, without_outputs, true);
   judge_starvation_after_loss(s);
 }
 

@@ -137,11 +137,20 @@ StageCold& cold_of(Machine& m, StageId stage) {
   return m.colds[m.stages[stage].cold];
 }
 
+namespace {
+
+bool lives(const Machine& m, JobId job) {
+  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
+}
+
+}  // namespace
+
 void submit_attempt(Step& s, StageId stage) {
   Machine& m = s.m;
   if (must_roll_back(m, stage)) {
+    const JobId job = m.stages[stage].job;
     roll_back(s, stage);
-    if (!m.stages[stage].used || m.stages[stage].phase != StagePhase::waiting) {
+    if (!lives(m, job) || m.stages[stage].phase != StagePhase::waiting) {
       return;  // its job ended with that
     }
   }
@@ -228,10 +237,6 @@ void want_input(Step& s, StageId parent) {
 }
 
 namespace {
-
-bool lives(const Machine& m, JobId job) {
-  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
-}
 
 // What the stage lacks. A parent that was rerun too often ends the job.
 void want_inputs(Step& s, JobId job, std::uint32_t stage) {
@@ -386,6 +391,21 @@ bool is_waiting(const Machine& m, StageId stage) {
 }  // namespace
 
 void set_available(Step& s, StageId stage, bool available) {
+  std::vector<StageId> wanted;
+  tell_available(s, stage, available, wanted);
+  want_lost(s, wanted);
+}
+
+void want_lost(Step& s, const std::vector<StageId>& wanted) {
+  for (const StageId stage : wanted) {
+    const StageRow& row = s.m.stages[stage];
+    if (row.used && !row.available && lives(s.m, row.job)) {
+      want_input(s, stage);
+    }
+  }
+}
+
+void tell_available(Step& s, StageId stage, bool available, std::vector<StageId>& lost) {
   Machine& m = s.m;
   if (m.stages[stage].available == available) {
     return;
@@ -406,12 +426,12 @@ void set_available(Step& s, StageId stage, bool available) {
     const std::vector<StageId> readers = m.colds[m.stages[stage].cold].foreign_readers;
     for (const StageId takeover : readers) {
       if (m.stages[takeover].used && m.stages[takeover].phase == StagePhase::dormant) {
-        set_available(s, takeover, available);
+        tell_available(s, takeover, available, lost);
       }
     }
   }
   if (!available && wanted && lives(m, job)) {
-    want_input(s, stage);
+    lost.push_back(stage);
   }
 }
 

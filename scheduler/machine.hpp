@@ -150,6 +150,10 @@ void submit_job(Step& s, const SubmitJob& input);
 void forget_job(Machine& m, JobId job);
 // The stage's outputs became, or ceased to be, all there; readers are told.
 void set_available(Step& s, StageId stage, bool available);
+// The same without what follows from it: `lost` gets the stages that somebody waits for. Several
+// that went together are told first and wanted afterwards, so that none starts without an input.
+void tell_available(Step& s, StageId stage, bool available, std::vector<StageId>& lost);
+void want_lost(Step& s, const std::vector<StageId>& wanted);
 // The stage is needed: submits it, or what it lacks first (X9, X15). Its phase must not be running.
 void want(Step& s, StageId stage);
 void want_input(Step& s, StageId parent);  // a wanted unit lacks it: make it come
@@ -327,7 +331,11 @@ void drop_outputs(Step& s, StageId stage);
 [[nodiscard]] std::vector<StageId> stages_near(const Machine& m, ExecutorId executor);
 // Strikes off every registered output on the executor; writes outputs_lost; tells readers.
 // `resubmit_running`: running stages do their lost partitions again in the same attempt.
-void strike_off(Step& s, ExecutorId executor, bool redo_running);
+void strike_off(Step& s, const std::vector<ExecutorId>& executors, bool redo_running);
+// The same; what is wanted again is returned for want_lost.
+[[nodiscard]] std::vector<StageId> strike_off_only(Step& s,
+                                                   const std::vector<ExecutorId>& executors,
+                                                   bool redo_running);
 
 [[nodiscard]] model::Probe probe(Machine& m, model::ProbeWhen when);
 [[nodiscard]] std::uint64_t digest(Machine& m);

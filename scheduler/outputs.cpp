@@ -185,28 +185,37 @@ bool drop_gone_outputs(Step& s, StageId stage) {
   return any;
 }
 
-void strike_off(Step& s, ExecutorId executor, bool redo_running) {
+void strike_off(Step& s, const std::vector<ExecutorId>& executors, bool redo_running) {
+  want_lost(s, strike_off_only(s, executors, redo_running));
+}
+
+std::vector<StageId> strike_off_only(Step& s, const std::vector<ExecutorId>& executors,
+                                     bool redo_running) {
   Machine& m = s.m;
   std::vector<StageId> incomplete;
-  for (const StageId stage : stages_near(m, executor)) {
-    const StageRow& row = m.stages[stage];
-    if (!has_readers(m, stage) || !row.registered) {
-      continue;
-    }
-    const model::Ranges ranges = clear_outputs_on(s, stage, executor);
-    if (ranges.empty()) {
-      continue;
-    }
-    incomplete.push_back(stage);
-    if (redo_running && row.phase == StagePhase::running && !row.gang.valid()) {
-      redo(m, stage, ranges);
+  for (const ExecutorId executor : executors) {
+    for (const StageId stage : stages_near(m, executor)) {
+      const StageRow& row = m.stages[stage];
+      if (!has_readers(m, stage) || !row.registered) {
+        continue;
+      }
+      const model::Ranges ranges = clear_outputs_on(s, stage, executor);
+      if (ranges.empty()) {
+        continue;
+      }
+      incomplete.push_back(stage);
+      if (redo_running && row.phase == StagePhase::running && !row.gang.valid()) {
+        redo(m, stage, ranges);
+      }
     }
   }
+  std::vector<StageId> lost;
   for (const StageId stage : incomplete) {
     if (m.stages[stage].used) {
-      set_available(s, stage, false);
+      tell_available(s, stage, false, lost);
     }
   }
+  return lost;
 }
 
 }  // namespace rehearse::scheduler

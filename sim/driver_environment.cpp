@@ -115,6 +115,9 @@ void Driver::submit(const Submission& submission) {
   job.submission = submission;
   job.name = name;
   job.plain_name = submission.resubmit == 0 ? scenario_.jobs[submission.spec.index()].name : name;
+  if (watching_moments_ && job.plain_name != name) {
+    faults_.also_called(name, job.plain_name);
+  }
   job.spec = input.spec;
   job.key = model::job_key(names_->text(name));
   job.stages.resize(input.spec->stages.size());
@@ -219,9 +222,9 @@ void Driver::notice(std::uint32_t executor, model::LossCause cause) {
     row.draining = true;
     emit(model::ExecutorHeld{row.name, model::HoldCause::decommission});
     step(scheduler::HoldExecutor{model::ExecutorId{executor}, model::HoldCause::decommission});
-    if (row.runs > 0) {
-      return;
-    }
+  }
+  if (cause == model::LossCause::decommission && row.runs > 0) {
+    return;  // it leaves with its last task
   }
   row.lost = true;
   unnoticed_deaths_ -= row.dead ? 1 : 0;

@@ -84,12 +84,16 @@ TryFaults Faults::of_try(const model::TaskRef& task, NameId plain_name) {
 void Faults::occur(const Occurrence& occurrence, model::Instant now, std::vector<DueFault>& due) {
   for (std::uint32_t i = 0; i < plan_.timed.size(); ++i) {
     const model::TimedFault& fault = plan_.timed[i];
+    const auto is_job = [&](NameId name) {
+      const auto plain = plain_names_.find(occurrence.job.value);
+      return name == occurrence.job || (plain != plain_names_.end() && name == plain->second);
+    };
     const bool stage_matches =
         !fault.match_stage.valid() ||
-        (fault.match_stage_job == occurrence.job &&
+        (is_job(fault.match_stage_job) &&
          std::ranges::find(occurrence.stages, fault.match_stage) != occurrence.stages.end());
     if (fault.moment != occurrence.moment || !stage_matches ||
-        (fault.match_job.valid() && fault.match_job != occurrence.job) ||
+        (fault.match_job.valid() && !is_job(fault.match_job)) ||
         (fault.match_executor.valid() && fault.match_executor != occurrence.executor)) {
       continue;
     }
@@ -151,11 +155,27 @@ void Faults::follow_attempts(const model::Event& event, std::vector<DueFault>& d
     if (attempt.launched == 0) {
       happen(Moment::first_launch);
     }
-    if (++attempt.launched == attempt.tasks) {
+    ++attempt.launched;
+    if (task.try_number == 0 && ++attempt.tasks_launched == attempt.tasks) {
       happen(Moment::all_launched);
     }
-  } else if (end->status == model::TaskStatus::success && ++attempt.ended == attempt.tasks - 1) {
+  } else if (end->status == model::TaskStatus::success && end->counted.value_or(true) &&
+             attempt.done.insert({task.stage.value, task.partition}).second &&
+             std::ssize(attempt.done) == attempt.tasks - 1) {
     happen(Moment::last_but_one_task);
+  }
+}
+
+// What is lost is to be done again.
+void Faults::forget_done(const model::OutputsLost& lost) {
+  const auto found = attempts_.find(group_of(lost.job, lost.stage));
+  if (found == attempts_.end()) {
+    return;
+  }
+  for (const model::Range& range : lost.partitions) {
+    for (std::int32_t p = range.first; p <= range.last; ++p) {
+      found->second.done.erase({lost.stage.value, p});
+    }
   }
 }
 
@@ -196,6 +216,7 @@ std::vector<DueFault> Faults::after_event(const model::Event& event) {
   } else if (const auto* lost = event.as<model::ExecutorLost>()) {
     occur({Moment::executor_lost, {}, {}, lost->executor}, event.t, due);
   } else if (const auto* outputs = event.as<model::OutputsLost>()) {
+    forget_done(*outputs);
     occur({Moment::external_input_lost, outputs->job, {outputs->stage}, outputs->executor}, event.t,
           due);
   }

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/fault_plan.hpp"
@@ -45,6 +47,11 @@ class Faults {
   // Cheap when no entry names the job.
   [[nodiscard]] TryFaults of_try(const model::TaskRef& task, model::NameId plain_name);
 
+  // Moments of `job` are moments of `plain_name`, too.
+  void also_called(model::NameId job, model::NameId plain_name) {
+    plain_names_[job.value] = plain_name;
+  }
+
   // An event was journalled, or a timer of a job was armed: the faults it sets off.
   [[nodiscard]] std::vector<DueFault> after_event(const model::Event& event);
   [[nodiscard]] std::vector<DueFault> after_timer(model::NameId job, model::Instant now);
@@ -59,7 +66,8 @@ class Faults {
   struct Attempt {  // of a group, or of a stage that is one of its own
     std::int64_t tasks = 0;
     std::int64_t launched = 0;
-    std::int64_t ended = 0;
+    std::int64_t tasks_launched = 0;                             // retries left out
+    std::set<std::pair<std::uint32_t, std::int32_t>> done = {};  // stage name, partition
   };
   struct Occurrence {
     model::Moment moment{};
@@ -69,6 +77,7 @@ class Faults {
   };
 
   void occur(const Occurrence& occurrence, model::Instant now, std::vector<DueFault>& due);
+  void forget_done(const model::OutputsLost& lost);
   void follow_attempts(const model::Event& event, std::vector<DueFault>& due);
   [[nodiscard]] StageKey group_of(model::NameId job, model::NameId stage) const;
   [[nodiscard]] std::vector<model::NameId> members_of(model::NameId job, model::NameId stage) const;
@@ -77,6 +86,7 @@ class Faults {
   const model::FaultPlan& plan_;
   const model::NameTable& names_;
   bool any_moments_ = false;
+  std::map<std::uint32_t, model::NameId> plain_names_;  // by job name
   std::vector<bool> timed_fired_;
   std::vector<bool> task_fired_;
   std::vector<std::int32_t> seen_;  // occurrences that matched, by timed fault

@@ -17,12 +17,12 @@ ROOT = FOLDER.parent.parent
 SCENARIOS = FOLDER / "scenarios"
 PATCHES = FOLDER / "patches.txt"
 
-# The clauses that are built, as the first issue of the project lists them.
+# The clauses that are built.
 CLAUSES = (
-    [f"F{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13)] +
-    [f"A{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 14, 15, 16, 18, 19, 20)] +
-    [f"C{n}" for n in (1, 2, 3, 4, 5, 8, 9, 10, 11, 12)] +
-    [f"X{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 17)] +
+    [f"F{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13)] +
+    [f"A{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)] +
+    [f"C{n}" for n in range(1, 13)] +
+    [f"X{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17)] +
     ["W5", "W8"])
 
 TOKEN = re.compile(r"//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\w+|\s+|[^\w\s]")
