@@ -185,7 +185,14 @@ void end_attempt_without_input(Step& s, StageId consumer) {
   }
   RH_CHECK(producer != none_u32, consumer.value);
   end_attempt_by_fetch(s, consumer);
-  resubmit_later(s, consumer, producer);
+  const StageId read = origin_of(m, stage_of(m, job, producer));
+  if (m.stages[consumer].failures < m.config.failure.max_stage_attempts &&
+      m.stages[read].phase == StagePhase::done && must_roll_back(m, read)) {
+    roll_back(s, read);
+  }
+  if (is_live(m, job)) {
+    resubmit_later(s, consumer, producer);
+  }
 }
 
 // The producer first, then the reader, which waits for it; not if stragglers did the rest since.
