@@ -1,5 +1,6 @@
 // Queue order fifo (A18): submit time, then file order; every unit has the same key.
 // registry: fifo
+// registry: fair
 #include "policies/builtin.hpp"
 
 namespace rehearse::policies {

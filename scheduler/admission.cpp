@@ -2,7 +2,7 @@
 // units task by task. Also the question A5 asks of an idle cluster.
 #include <algorithm>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

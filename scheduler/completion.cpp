@@ -2,7 +2,7 @@
 // and when a job is done (C9).
 #include <algorithm>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 
@@ -122,6 +122,11 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     if (source.valid()) {
       ++m.executors.edit(source).epoch;
       lost = strike_off_only(s, {source}, false);
+    }
+    if (m.stages[read].gang.valid() && m.gangs[m.stages[read].gang].barrier &&
+        m.gangs[m.stages[read].gang].phase == GangPhase::committed) {
+      drop_outputs(s, read);  // SS-1.8: a barrier stage is done anew as a whole
+      tell_available(s, read, false, lost);
     }
     if (m.stages[stage].failures < m.config.failure.max_stage_attempts &&
         spec_of(m, read).indeterminate) {
@@ -587,7 +592,7 @@ void lose_executor(Step& s, const LoseExecutor& input) {
       fail_groups(s, groups_hit(m, executor, {}, true));
     }
   }
-  strike_off(s, without_outputs, true);
+  strike_off(s, without_outputs, !m.config.outputs_survive_executor);  // SS-2.6
   judge_starvation_after_loss(s);
 }
 

@@ -3,7 +3,7 @@
 // has come to and the instant from which its wait counts.
 #include <algorithm>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

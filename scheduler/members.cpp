@@ -2,7 +2,7 @@
 // completion of one member, and the group's when its last member is done.
 #include <algorithm>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

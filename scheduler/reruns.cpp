@@ -2,7 +2,7 @@
 // of their own (A12, SS-3.6).
 #include <algorithm>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

@@ -2,7 +2,7 @@
 // the first, so whatever was computed from the first is undone with it.
 #include <algorithm>
 
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

@@ -7,7 +7,7 @@
 #include <queue>
 
 #include "model/support/distribution.hpp"
-#include "scheduler/machine.hpp"
+#include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
 

@@ -128,7 +128,9 @@ void Reference::gone(Executor* executor, model::LossCause cause) {
   }
   for (const auto& [stage, partitions] : struck) {
     for (const int p : partitions) {
-      if (stage->running() && stage->attempts.back().own.contains(p) && missing(*stage, p)) {
+      // SS-2.6 (1): where outputs survive executors, an attempt does not repeat what a host takes.
+      if (!scenario_.scheduler.outputs_survive_executor && stage->running() &&
+          stage->attempts.back().own.contains(p) && missing(*stage, p)) {
         stage->attempts.back().open.insert(p);
         stage->attempts.back().pending.insert(p);
       }

@@ -116,7 +116,8 @@ def main():
     work = chosen(read_patches(), [word for word in sys.argv[1:] if word != "--list-fired"])
     jobs = int(os.environ.get("REHEARSE_JOBS") or os.cpu_count() or 1)
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        problems = list(filter(None, pool.map(lambda row: try_patch(build, *row, list_fired), work)))
+        results = pool.map(lambda row: try_patch(build, *row, list_fired), work)
+        problems = list(filter(None, results))
     for problem in problems:
         print(problem)
     print(f"{len(work) - len(problems)} of {len(work)} patches are noticed by all they name")

@@ -95,6 +95,12 @@ TEST_CASE("axis values") {
                                           {"failure.max_task_failures", "1"},
                                           {"failure.resubmit_delay", "0s"},
                                           {"completion", "immediate"},
+                                          {"completion", "final-stage"},
+                                          {"grouping", "job"},
+                                          {"admission.hold", "check"},
+                                          {"admission.short", "retry"},
+                                          {"admission.overtake", "easy"},
+                                          {"failure.group", "rerun-group[max=1]"},
                                           {"locality_reset", "legacy"},
                                           {"locality_wait", "3s"},  // no stage has preferences
                                           {"outputs_survive_executor", "true"},
@@ -107,24 +113,12 @@ TEST_CASE("axis values") {
     set(scenario, axis, value);
     CHECK(refused_at(scenario).empty());
   }
-  for (const auto& [axis, value] : Values{{"grouping", "job"},
-                                          {"admission.queue", "fair"},
-                                          {"admission.hold", "check"},
-                                          {"admission.short", "retry"},
-                                          {"admission.short", "fall-back"},
-                                          {"admission.shortfall", "rejection"},
-                                          {"admission.overtake", "easy"},
-                                          {"admission.capacity", "total"},
+  for (const auto& [axis, value] : Values{{"admission.queue", "fair"},
+                                          {"admission.hold", "bulk[timeout=1s]"},
                                           {"accounting", "largest-stage"},
-                                          {"profiles", "single"},
+                                          {"accounting", "whole-executor"},
                                           {"slots", "shared[factor=2]"},
-                                          {"placement", "nested"},
                                           {"start", "lazy"},
-                                          {"completion", "after-parents"},
-                                          {"task_end", "with-release"},
-                                          {"failure.group", "rerun-group[max=1]"},
-                                          {"failure.incomplete", "success-then-rerun"},
-                                          {"offers", "pull"},
                                           {"max_partitions_per_task", "3"},
                                           {"read_cap", "2"}}) {
     CAPTURE(axis);
@@ -156,21 +150,6 @@ TEST_CASE("settings beside a job run only where the job is rejected for them") {
   CHECK(refused_at(scaled).empty());
   set(scaled, "edges", "all-regular");
   CHECK(refused_at(scaled) == "/cluster/autoscale");
-
-  Scenario barrier = scenario_of(Dialect::psd, EdgeKind::pipelined);
-  barrier.jobs[0].stages[1].barrier = true;
-  CHECK(refused_at(barrier).empty());
-  barrier.jobs[0].edges[0].kind = EdgeKind::regular;
-  CHECK(refused_at(barrier) == "/jobs/0/stages/1/barrier");
-}
-
-TEST_CASE("A13: a locality wait is refused where it would delay somebody") {
-  Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
-  set(scenario, "locality_wait", "3s");
-  scenario.jobs[0].stages[0].prefers = {{scenario.names.intern("e0")}};
-  CHECK(refused_at(scenario).empty());  // preferences never delay a gang
-  scenario.jobs[0].edges[0].kind = EdgeKind::regular;
-  CHECK(refused_at(scenario) == "/scheduler/locality_wait");
 }
 
 }  // namespace rehearse::model
