@@ -23,7 +23,7 @@ struct BuiltAxis {
 
 constexpr std::array built_axes = std::to_array<BuiltAxis>({
     {"grouping", {"component", "region", "job", "stage", "bubble"}, 5},
-    {"admission.queue", {"fifo", "priority", "smallest-first", "unordered"}, 4},
+    {"admission.queue", {"fifo", "fair", "priority", "smallest-first", "unordered"}, 5},
     {"admission.hold", {"reserve", "check", "none"}, 3},
     {"accounting", {"sum"}, 1},
     {"slots", {"exclusive"}, 1},

@@ -396,6 +396,62 @@ void announce_rest(Pass& pass) {
   }
 }
 
+void launch_unit(Pass& pass, StageId unit) {
+  Step& s = pass.s;
+  Outlook* outlook = pass.rule == Overtaking::harmless ? &pass.outlook : nullptr;
+  const GangId gang = s.m.stages[unit].gang;
+  if (gang.valid() && s.m.gangs[gang].barrier) {
+    launch_together(s, unit);
+  } else if (is_delayed(s.m, unit)) {
+    launch_delayed(s, unit, outlook);
+  } else {
+    launch_pending(s, unit, outlook);
+  }
+}
+
+bool may_launch(const Pass& pass, ProfileId profile) {
+  return pass.s.m.slots.free_total(profile) > 0 && profile_open(pass, profile);
+}
+
+// Units in the order of the queue's positions.
+void visit_in_queue_order(Pass& pass) {
+  Machine& m = pass.s.m;
+  while (!a_job_ended(pass)) {
+    std::uint32_t next = no_position;
+    for (std::size_t p = 0; p < m.slots.profile_count(); ++p) {
+      if (may_launch(pass, ProfileId{p})) {
+        next = std::min(next, m.queue.next_pending(ProfileId{p}, pass.cursor));
+      }
+    }
+    const std::uint32_t gang = next_gang(pass);
+    next = std::min(next, gang);
+    if (next == no_position) {
+      return;
+    }
+    pass.cursor = next + 1;
+    const StageId unit = m.queue.unit_at(next);
+    next == gang ? visit_gang(pass, unit) : launch_unit(pass, unit);
+  }
+}
+
+// Units in the order that `fair` gives this pass.
+void visit_in_fair_order(Pass& pass) {
+  Machine& m = pass.s.m;
+  for (const StageId unit : fair_order(m)) {
+    if (a_job_ended(pass)) {
+      return;
+    }
+    const StageRow& row = m.stages[unit];
+    const bool waits = row.gang.valid() && m.gangs[row.gang].phase == GangPhase::slots &&
+                       !m.gangs[row.gang].resting && !m.gangs[row.gang].starved;
+    if (waits && pass.examined < m.config.admission.depth) {
+      visit_gang(pass, unit);
+    } else if (row.pending > 0 && may_launch(pass, ProfileId{std::uint32_t{row.profile}})) {
+      launch_unit(pass, unit);
+    }
+  }
+}
+
 }  // namespace
 
 void pass(Step& s) {
@@ -406,29 +462,10 @@ void pass(Step& s) {
       .s = s, .outlook = {}, .live_jobs = m.counters.live_jobs, .head_demand = {}, .placed = {}};
   start_reruns(s);
   pass.ready_before = m.newly_ready;
-  while (!a_job_ended(pass)) {
-    std::uint32_t next = no_position;
-    for (std::size_t p = 0; p < m.slots.profile_count(); ++p) {
-      if (m.slots.free_total(ProfileId{p}) > 0 && profile_open(pass, ProfileId{p})) {
-        next = std::min(next, m.queue.next_pending(ProfileId{p}, pass.cursor));
-      }
-    }
-    const std::uint32_t gang = next_gang(pass);
-    next = std::min(next, gang);
-    if (next == no_position) {
-      break;
-    }
-    pass.cursor = next + 1;
-    const StageId unit = m.queue.unit_at(next);
-    if (next == gang) {
-      visit_gang(pass, unit);
-    } else if (m.stages[unit].gang.valid() && m.gangs[m.stages[unit].gang].barrier) {
-      launch_together(s, unit);
-    } else if (is_delayed(m, unit)) {
-      launch_delayed(s, unit, pass.rule == Overtaking::harmless ? &pass.outlook : nullptr);
-    } else {
-      launch_pending(s, unit, pass.rule == Overtaking::harmless ? &pass.outlook : nullptr);
-    }
+  if (m.config.admission.queue == model::QueueOrder::fair) {
+    visit_in_fair_order(pass);
+  } else {
+    visit_in_queue_order(pass);
   }
   m.slots.show_bound_only(false);
   announce_rest(pass);

@@ -13,6 +13,7 @@ Machine::Machine(const Machine& other)
       profile_names(other.profile_names),
       autoscaling(other.autoscaling),
       seed(other.seed),
+      engine(other.engine),
       expected_launch(other.expected_launch),
       expected_status(other.expected_status),
       now(other.now),
@@ -30,6 +31,7 @@ Machine::Machine(const Machine& other)
       runs(other.runs),
       timers(other.timers),
       next_timer(other.next_timer),
+      next_stage_number(other.next_stage_number),
       queue(other.queue),
       newly_ready(other.newly_ready),
       queued_gangs(other.queued_gangs),
@@ -193,6 +195,7 @@ Core::Core(const CoreOptions& options, const PolicySet& policies)
   m.profile_names = options.profile_names;
   m.autoscaling = options.autoscaling;
   m.seed = options.seed;
+  m.engine = options.engine;
   m.expected_launch = options.expected_launch;
   m.expected_status = options.expected_status;
   m.keeps_expected_ends = policies.overtake->looks_ahead();

@@ -21,6 +21,18 @@ namespace rehearse::scheduler {
 
 struct Machine;
 
+// What only the behaviour of Spark names (F10): off by default, set by no scenario.
+struct EngineOptions {
+  // A fetch failure strikes off the outputs of the whole host (where outputs survive executors).
+  bool unregister_outputs_on_host = false;
+  // A failure to fetch from an executor that leaves, or has left, uses up no stage attempt.
+  bool ignore_decommission_fetch_failures = false;
+  // Readers cannot tell attempts apart: a stage with outputs cannot be rolled back.
+  bool old_fetch_protocol = false;
+  // Attempts of a stage in all, whatever succeeded between them; 0: no bound.
+  std::int64_t max_total_stage_attempts = 0;
+};
+
 // What the core is made for. Executors are told by inputs, not here.
 struct CoreOptions {
   model::SchedulerConfig config;
@@ -28,7 +40,8 @@ struct CoreOptions {
   std::vector<model::ResourceVector> profile_tasks;  // amounts of one task, by ProfileId
   bool autoscaling = false;                          // F12: DYNAMIC_ALLOCATION
   std::uint64_t seed = 0;                            // of policies that draw
-  model::Duration expected_launch = 0;               // what easy believes of each task (A17)
+  EngineOptions engine;
+  model::Duration expected_launch = 0;  // what easy believes of each task (A17)
   model::Duration expected_status = 0;
   model::NameTable* names = nullptr;  // outlives the core and its copies; not state
 };

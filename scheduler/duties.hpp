@@ -89,6 +89,9 @@ void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no
 void free_slot(Machine& m, RunId run);          // the slot is free; the row stays
 void free_run(Machine& m, RunId run);           // the slot is free; the row is gone
 
+// ---- queue fair (fair.cpp, A18) ----
+[[nodiscard]] std::vector<StageId> fair_order(const Machine& m);  // units with something to start
+
 // ---- delay scheduling (locality.cpp, A13) ----
 [[nodiscard]] model::NameId host_of(const Machine& m,
                                     model::NameId name);  // of an executor; a host

@@ -87,6 +87,22 @@ void retry_partition(Machine& m, StageId stage, std::int32_t partition) {
   m.wants_pass = true;
 }
 
+namespace {
+
+// Whose outputs go with a fetch failure that names one executor.
+std::vector<ExecutorId> neighbours(const Machine& m, ExecutorId executor) {
+  std::vector<ExecutorId> list;
+  const bool whole_host = m.engine.unregister_outputs_on_host && m.config.outputs_survive_executor;
+  for (std::size_t i = 0; whole_host && i < m.executors.size(); ++i) {
+    if (m.executors[ExecutorId{i}].host == m.executors[executor].host) {
+      list.emplace_back(i);
+    }
+  }
+  return whole_host ? list : std::vector{executor};
+}
+
+}  // namespace
+
 void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   Machine& m = s.m;
   const StageId stage = run.stage;
@@ -117,11 +133,15 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
       return;  // SS-1.8: of an older attempt, ignored
     }
     end_attempt_by_fetch(s, stage);
+    if (m.engine.ignore_decommission_fetch_failures && source.valid() &&
+        m.executors[source].draining) {
+      --m.stages.edit(stage).failures;
+    }
     const StageId read = origin_of(m, stage_of(m, job, input.fetch_from.value));
     std::vector<StageId> lost;
     if (source.valid()) {
       ++m.executors.edit(source).epoch;
-      lost = strike_off_only(s, {source}, false);
+      lost = strike_off_only(s, neighbours(m, source), false);
     }
     if (m.stages[read].gang.valid() && m.gangs[m.stages[read].gang].barrier &&
         m.gangs[m.stages[read].gang].phase == GangPhase::committed) {

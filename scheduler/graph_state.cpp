@@ -154,6 +154,13 @@ void submit_attempt(Step& s, StageId stage) {
       return;  // its job ended with that
     }
   }
+  if (m.engine.max_total_stage_attempts > 0 &&
+      m.stages[stage].attempt + 1 >= m.engine.max_total_stage_attempts) {
+    end_job(s, m.stages[stage].job,
+            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
+             m.names->intern("a stage was submitted too often"), std::nullopt, std::nullopt});
+    return;
+  }
   StageCold& cold = cold_of(m, stage);
   StageRow& row = m.stages.edit(stage);
   RH_CHECK(row.phase != StagePhase::running && row.missing_inputs == 0, stage.value);

@@ -14,6 +14,7 @@
 #include "model/scheduler_config.hpp"
 #include "model/validate.hpp"
 #include "scheduler/action.hpp"
+#include "scheduler/core.hpp"
 #include "scheduler/input.hpp"
 #include "scheduler/policy.hpp"
 #include "scheduler/queue.hpp"
@@ -62,6 +63,7 @@ struct Machine {
   std::vector<model::NameId> profile_names;  // by ProfileId
   bool autoscaling = false;
   std::uint64_t seed = 0;
+  EngineOptions engine;
   model::Duration expected_launch = 0;
   model::Duration expected_status = 0;
   model::Instant now = 0;  // not state
@@ -80,6 +82,7 @@ struct Machine {
   Table<RunId, RunRow> runs;
   std::vector<TimerRow> timers;  // by id ascending
   std::uint32_t next_timer = 0;
+  std::uint64_t next_stage_number = 0;  // of stages submitted so far; not state
   UnitQueue queue;
   std::vector<StageId> newly_ready;   // leaders of gangs that no pass has looked at
   std::vector<StageId> queued_gangs;  // leaders of gangs that wait for inputs or slots

@@ -59,6 +59,10 @@ bool has_results(const Machine& m, StageId stage) {
                              : row.done > 0 || (row.sink_done && row.tasks > 0);
 }
 
+bool has_outputs(const Machine& m, StageId stage) {
+  return !is_sink(m, stage) && m.stages[stage].done > 0;
+}
+
 void impossible(Step& s, JobId job, StageId stage) {
   Machine& m = s.m;
   end_job(s, job,
@@ -125,8 +129,9 @@ void roll_back(Step& s, StageId producer) {
       continue;  // what others still read of it is reached through their takeovers
     }
     const std::vector<StageId> readers = with_readers(m, row);
-    const auto result =
-        std::ranges::find_if(readers, [&m](StageId stage) { return has_results(m, stage); });
+    const auto result = std::ranges::find_if(readers, [&m](StageId stage) {
+      return has_results(m, stage) || (m.engine.old_fetch_protocol && has_outputs(m, stage));
+    });
     if (result != readers.end()) {
       impossible(s, job, *result);
     } else {

@@ -194,6 +194,7 @@ struct JobRow {
   std::int32_t starved_units = 0;  // A14
   model::Instant submitted = 0;    // rank: first this,
   std::uint64_t rank = 0;          // then this (A18)
+  std::uint64_t first_number = 0;  // of its stages, in the order of submissions; not state
   TimerId grace;                   // live A14 timer, invalid = none
   JobPhase phase = JobPhase::unused;
   bool used = false;

@@ -383,6 +383,8 @@ void submit_job(Step& s, const SubmitJob& input) {
     }
     return;
   }
+  row.first_number = m.next_stage_number;
+  m.next_stage_number += row.stages;
   m.jobs.put(input.job, std::move(row));
   ++m.counters.live_jobs;
   make_rows(m, input.job, input);

@@ -24,7 +24,7 @@ std::optional<RunId> running(const Run& run, const Json& keys) {
   std::optional<RunId> found;
   int latest = -1;
   for (const auto& [id, line] : run.engine->running) {
-    if (matches(line, keys) && line.at("try") > latest) {
+    if (matches(line, keys) && !line.value("held", false) && line.at("try") > latest) {
       found = RunId{id};
       latest = line["try"];
     }
@@ -405,7 +405,9 @@ const Word words[] = {
        return std::ranges::count_if(said(run, e.at("event"), {{"injected", true}}),
               [](const Json& line) { return line["status"] != "killed"; }); }},
     {"deferred_completions", "?", FACT {
-       return (missing(run, e).empty() && ends_of(run, e, true, true) == 0) ==
+       const bool held = std::ranges::any_of(run.engine->running, [&](const auto& row) {
+         return row.second["stage"] == e.at("stage") && row.second.value("held", false); });
+       return (held || (missing(run, e).empty() && ends_of(run, e, true, true) == 0)) ==
             (e.at("count") > 0); }},
     {"stage_tasks_killed", "?", FACT {
        return std::ranges::none_of(e.at("stages"), [&](const Json& stage) {

@@ -223,7 +223,7 @@ void Engine::close(RunId run, const EndTask& end) {
                {"status", model::name_of(end.status)},
                {"reason", end.reason ? model::name_of(*end.reason) : ""},
                {"counted", end.counted},
-               {"injected", injected_ == run}});
+               {"injected", injected_ == run || said.value("injected", false)}});
   lines.push_back(std::move(said));
 }
 
@@ -239,6 +239,8 @@ void Engine::carry_out(const Actions& actions) {
     } else if (const auto* kill = std::get_if<Kill>(&action)) {
       close(kill->run, {kill->run, model::TaskStatus::killed, kill->reason, true});
       killed.push_back(kill->run);
+    } else if (const auto* early = std::get_if<ReturnSlot>(&action)) {
+      running.at(early->run.value).update({{"held", true}, {"injected", injected_ == early->run}});
     } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
       timers.push_back({*timer, now + timer->delay});
     }

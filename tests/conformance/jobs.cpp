@@ -13,11 +13,20 @@ using namespace scheduler;
 
 namespace {
 
-const Names known_options{"concurrent_stages",        "cache_lookup",
-                          "locality_wait_ms",         "legacy_locality_wait_reset",
-                          "max_task_failures",        "max_consecutive_stage_attempts",
-                          "external_shuffle_service", "reliable_shuffle_storage",
-                          "dynamic_allocation",       "speculation"};
+const Names known_options{"concurrent_stages",
+                          "cache_lookup",
+                          "locality_wait_ms",
+                          "legacy_locality_wait_reset",
+                          "max_task_failures",
+                          "max_consecutive_stage_attempts",
+                          "external_shuffle_service",
+                          "reliable_shuffle_storage",
+                          "dynamic_allocation",
+                          "speculation",
+                          "unregister_outputs_on_host",
+                          "old_fetch_protocol",
+                          "ignore_decommission_fetch_failures",
+                          "max_total_stage_attempts"};
 const Names unknown_inputs{"cached",        "excluded",  "outputs_migrated_to",
                            "shuffle_kinds", "user_code", "dataset_profiles"};
 
@@ -44,6 +53,10 @@ void read_config(Run& run, const Json& keys) {
     config.speculation.emplace();
   }
   run.options.autoscaling = keys.value("dynamic_allocation", false);
+  run.options.engine = {keys.value("unregister_outputs_on_host", false),
+                        keys.value("ignore_decommission_fetch_failures", false),
+                        keys.value("old_fetch_protocol", false),
+                        keys.value("max_total_stage_attempts", std::int64_t{0})};
 }
 
 // Resources are cpus and gpus, in 1/1000.

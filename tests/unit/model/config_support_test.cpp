@@ -113,8 +113,7 @@ TEST_CASE("axis values") {
     set(scenario, axis, value);
     CHECK(refused_at(scenario).empty());
   }
-  for (const auto& [axis, value] : Values{{"admission.queue", "fair"},
-                                          {"admission.hold", "bulk[timeout=1s]"},
+  for (const auto& [axis, value] : Values{{"admission.hold", "bulk[timeout=1s]"},
                                           {"accounting", "largest-stage"},
                                           {"accounting", "whole-executor"},
                                           {"slots", "shared[factor=2]"},
