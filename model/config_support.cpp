@@ -33,7 +33,7 @@ constexpr std::array built_axes = std::to_array<BuiltAxis>({
     {"read_cap", {"none"}, 1},
 });
 
-Error not_built(std::string field, std::string what, std::string remedy) {
+Error not_built(std::string field, const std::string& what, std::string remedy) {
   return {
       .what = what + " is not built yet", .field = std::move(field), .remedy = std::move(remedy)};
 }

@@ -8,14 +8,16 @@
 namespace rehearse::scheduler {
 
 StageId StageTable::add_block(std::uint32_t count) {
-  const auto size_class = static_cast<std::size_t>(std::bit_width(std::bit_ceil(count)) - 1);
+  RH_CHECK(count > 0);
+  const std::uint32_t size = std::bit_ceil(count);
+  const auto size_class = static_cast<std::size_t>(std::countr_zero(size));
   if (free_.size() <= size_class) {
     free_.resize(size_class + 1);
   }
   StageId first;
   if (free_[size_class].empty()) {
     first = StageId{rows_.size()};
-    rows_.resize(rows_.size() + (std::size_t{1} << size_class));
+    rows_.resize(rows_.size() + size);
   } else {
     first = free_[size_class].back();
     free_[size_class].pop_back();
@@ -32,7 +34,7 @@ void StageTable::remove_block(StageId first, std::uint32_t count) {
     row = StageRow{};
     row.dirty.on = true;
   }
-  free_[static_cast<std::size_t>(std::bit_width(std::bit_ceil(count)) - 1)].push_back(first);
+  free_[static_cast<std::size_t>(std::countr_zero(std::bit_ceil(count)))].push_back(first);
 }
 
 namespace {

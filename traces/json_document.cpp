@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -306,10 +307,10 @@ JsonValue json_decimal(std::string digits) {
 JsonValue json_boolean(bool value) { return {.kind = JsonKind::boolean, .boolean = value}; }
 
 model::Result<JsonValue> parse_json(std::string_view text, std::string_view file) {
-  CountingIterator::Place place{.at = text.data()};
+  CountingIterator::Place place{.at = std::to_address(text.begin())};
   Builder builder(&place, file);
-  const CountingIterator first(text.data(), &place);
-  const CountingIterator last(text.data() + text.size(), nullptr);
+  const CountingIterator first(std::to_address(text.begin()), &place);
+  const CountingIterator last(std::to_address(text.end()), nullptr);
   constexpr bool strict = true;
   constexpr bool ignore_comments = true;
   nlohmann::json::sax_parse(first, last, &builder, nlohmann::json::input_format_t::json, strict,

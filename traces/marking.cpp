@@ -360,7 +360,7 @@ model::Result<MarkingOptions> parse_pipelined(std::string_view text) {
     options.rule = PipelinedRule::match;
     options.pattern = text.substr(match.size());
     try {
-      const std::regex compiled(options.pattern);
+      static_cast<void>(std::regex(options.pattern).mark_count());  // throws if it is none
     } catch (const std::regex_error& thrown) {
       return std::unexpected(Error{
           .what = "\"" + options.pattern + "\" is no regular expression (" + thrown.what() + ")",

@@ -65,6 +65,8 @@ RecordValue tree_of(ondemand::value value, std::string_view key, int depth) {
       return list_of(value, key, depth);
     case ondemand::json_type::object:
       break;
+    default:
+      fail_record("T006", key, "is no value that a record may have");
   }
   RecordMembers members;
   for (auto field : value.get_object()) {

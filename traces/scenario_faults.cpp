@@ -264,7 +264,7 @@ void read_task_fault(ScenarioReading& reading, const Node& node) {
   }
   reading.scenario.faults.order.push_back(
       {.task = true, .index = static_cast<std::uint32_t>(reading.scenario.faults.tasks.size())});
-  reading.scenario.faults.tasks.push_back(std::move(fault));
+  reading.scenario.faults.tasks.push_back(fault);
 }
 
 // The object that holds the action of a fault that is no task fault.

@@ -131,7 +131,8 @@ void Engine::fire(const std::function<bool(const Timer&)>& which) {
   std::vector<Timer> due;
   std::ranges::copy_if(timers, std::back_inserter(due), which);
   std::erase_if(timers, which);
-  std::ranges::stable_sort(due, {}, &Timer::due);
+  std::ranges::sort(due, {},
+                    [](const Timer& timer) { return std::pair{timer.due, timer.set.timer.value}; });
   for (const Timer& timer : due) {
     now = std::max(now, timer.due);
     feed(TimerFired{timer.set.timer});

@@ -54,7 +54,7 @@ class Tamper final : public model::Observer {
 // Matches events of one kind for which `also` holds.
 template <class Body>
 auto matching(std::function<bool(const Body&, const model::NameTable&)> also = {}) {
-  return [also](const model::Event& event, const model::NameTable& names) {
+  return [also = std::move(also)](const model::Event& event, const model::NameTable& names) {
     const auto* body = event.as<Body>();
     return body != nullptr && (!also || also(*body, names));
   };
@@ -66,7 +66,7 @@ inline std::vector<model::Event> doubled(const model::Event& event) { return {ev
 
 template <class Body>
 auto edited(std::function<void(Body&)> edit) {
-  return [edit](const model::Event& event) {
+  return [edit = std::move(edit)](const model::Event& event) {
     model::Event changed = event;
     edit(std::get<Body>(changed.body));
     return std::vector{changed};

@@ -124,7 +124,7 @@ TEST_CASE("exp2 is within 2^-40 for every exponent it takes, exp for results up 
         model::uniform_below(random_bits(i), 65U << 16) << 32 | (random_bits(i) & 0xffffffffU);
     judge(static_cast<Fixed>(offset) - 50 * fixed_one);
   }
-  for (Fixed part = -50 * 16; part < 15 * 16; ++part) {
+  for (Fixed part = Fixed{-50} * 16; part < Fixed{15} * 16; ++part) {
     for (const Fixed nudge : {-1, 0, 1}) {
       judge(part * (fixed_one / 16) + nudge);
     }

@@ -89,7 +89,7 @@ TEST_CASE("every cell of the specification's matrix") {
       continue;
     }
     ++rows;
-    const std::string axis = row[0];
+    const std::string& axis = row[0];
     const std::string of_psd = braced(get_axis(preset(Dialect::psd), names, axis));
     for (std::size_t i = 0; i < dialects; ++i) {
       CAPTURE(axis);

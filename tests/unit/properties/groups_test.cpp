@@ -10,7 +10,7 @@ using namespace rehearse::testing;
 namespace {
 
 // Moves a line that was dropped elsewhere: `line` goes in front of the event.
-std::function<std::vector<Event>(const Event&)> preceded_by(Event line) {
+std::function<std::vector<Event>(const Event&)> preceded_by(const Event& line) {
   return [line](const Event& event) {
     Event earlier = line;
     earlier.t = event.t;
@@ -76,7 +76,7 @@ TEST_CASE("CO_RESIDENT: all run before one ends well") {
 }
 
 TEST_CASE("CLOSURE: groups are the components over pipelined edges") {
-  const auto stages = [](std::vector<int> kept) {
+  const auto stages = [](const std::vector<int>& kept) {
     return edited<GroupFormed>([kept](GroupFormed& line) {
       std::vector<NameId> members;
       for (const int i : kept) {

@@ -66,7 +66,7 @@ void check_broken(const Broken& broken);
 
 // Matchers by text: matching_task<TaskEnd>("q/map/0"), matching_stage<StageCompleted>("q/map").
 template <class Body>
-auto matching_task(std::string path) {
+auto matching_task(const std::string& path) {
   return matching<Body>([path](const Body& body, const model::NameTable& names) {
     const model::TaskRef& task = body.task;
     return std::string(names.text(task.job)) + "/" + std::string(names.text(task.stage)) + "/" +
@@ -76,7 +76,7 @@ auto matching_task(std::string path) {
 }
 
 template <class Body>
-auto matching_stage(std::string path) {
+auto matching_stage(const std::string& path) {
   return matching<Body>([path](const Body& body, const model::NameTable& names) {
     return std::string(names.text(body.stage.job)) + "/" +
                std::string(names.text(body.stage.stage)) ==

@@ -144,7 +144,7 @@ TEST_CASE("waits of gangs run from the instant they are ready to the admission")
 TEST_CASE("stage spans are bounded and say how many are left out") {
   ReportJournal journal;
   journal.executor("e0", 1);
-  for (int i = 0; i < 5; ++i) {
+  for (std::int64_t i = 0; i < 5; ++i) {
     journal.simple_job("q" + std::to_string(i), i * 10, i * 10 + 1, i * 10 + 4, "e0");
   }
   const reports::RunMetrics run = journal.metrics({.series_buckets_max = 8, .spans_max = 2});

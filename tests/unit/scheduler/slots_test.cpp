@@ -26,13 +26,13 @@ struct NaiveExecutor {
 
 class Naive {
  public:
-  explicit Naive(std::vector<Amounts> tasks) : tasks_(std::move(tasks)) {}
+  explicit Naive(std::vector<Amounts> by_profile) : tasks(std::move(by_profile)) {}
 
   [[nodiscard]] Amounts free(const NaiveExecutor& executor) const {
     Amounts left = executor.total;
-    for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    for (std::size_t p = 0; p < tasks.size(); ++p) {
       for (std::size_t r = 0; r < left.size(); ++r) {
-        left[r] -= executor.taken[p] * tasks_[p][r];
+        left[r] -= executor.taken[p] * tasks[p][r];
       }
     }
     return left;
@@ -41,15 +41,15 @@ class Naive {
     if (!executor.open || (executor.bound.valid() && executor.bound.index() != profile)) {
       return 0;
     }
-    return model::slots_of(free(executor), tasks_[profile]);
+    return model::slots_of(free(executor), tasks[profile]);
   }
 
-  std::vector<Amounts> tasks_;
+  std::vector<Amounts> tasks;
   std::vector<NaiveExecutor> executors;
 };
 
 void compare(const Ledger& ledger, const Naive& naive) {
-  for (std::size_t p = 0; p < naive.tasks_.size(); ++p) {
+  for (std::size_t p = 0; p < naive.tasks.size(); ++p) {
     const ProfileId profile{p};
     std::int64_t total = 0;
     std::int64_t most = 0;
@@ -71,7 +71,7 @@ void compare(const Ledger& ledger, const Naive& naive) {
     REQUIRE(ledger.most_free(profile) == best);
     REQUIRE(ledger.first_free(profile, 0) == first);
   }
-  const std::size_t resources = naive.tasks_.front().size();
+  const std::size_t resources = naive.tasks.front().size();
   for (std::size_t r = 0; r < resources; ++r) {
     std::int64_t free = 0;
     std::int64_t open = 0;
@@ -101,7 +101,7 @@ class Draws {
 std::vector<Amounts> draw_tasks(Draws& draws, std::size_t profiles) {
   std::vector<Amounts> tasks;
   for (std::size_t p = 0; p < profiles; ++p) {
-    tasks.push_back({draws.below(4) * 500, draws.below(3) * 1000, draws.below(2) * 250});
+    tasks.push_back({draws.below(4) * 500LL, draws.below(3) * 1000LL, draws.below(2) * 250LL});
   }
   tasks.front()[0] += 500;  // one profile is limited by something
   return tasks;
@@ -110,7 +110,7 @@ std::vector<Amounts> draw_tasks(Draws& draws, std::size_t profiles) {
 void change(Draws& draws, Ledger& ledger, Naive& naive) {
   const std::size_t e = draws.below(naive.executors.size());
   NaiveExecutor& executor = naive.executors[e];
-  const std::size_t p = draws.below(naive.tasks_.size());
+  const std::size_t p = draws.below(naive.tasks.size());
   switch (draws.below(6)) {
     case 0:
       executor.open ? ledger.close(ExecutorId{e}) : ledger.open(ExecutorId{e});
@@ -139,11 +139,11 @@ TEST_CASE("A4: counts, totals and the executor that ranks first are those of a r
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
       Draws draws(seed * 4 + profiles);
       Naive naive(draw_tasks(draws, profiles));
-      Ledger ledger(naive.tasks_);
+      Ledger ledger(naive.tasks);
       const std::size_t executors = 1 + draws.below(9);
       for (std::size_t e = 0; e < executors; ++e) {
         NaiveExecutor executor;
-        executor.total = {draws.below(9) * 500, draws.below(5) * 1000, draws.below(6) * 250};
+        executor.total = {draws.below(9) * 500LL, draws.below(5) * 1000LL, draws.below(6) * 250LL};
         executor.bound = draws.below(2) == 0 ? ProfileId{} : ProfileId{draws.below(profiles)};
         executor.taken.assign(profiles, 0);
         REQUIRE(ledger.add(executor.total, executor.bound) == ExecutorId{e});

@@ -253,8 +253,9 @@ TEST_CASE("storage follows the greatest number queued and then stays") {
       heap.push({.time = event.time + increment(), .key = sequence++});
       warm = i == 10 * pending ? heap.capacity() : warm;
     }
-    CHECK(heap.capacity() < pending + 300U * 64);  // a chunk that is not full per bucket in use
-    CHECK(heap.capacity() <= warm + 10U * 64);
+    CHECK(heap.capacity() <
+          pending + std::size_t{300} * 64);  // a chunk that is not full per bucket in use
+    CHECK(heap.capacity() <= warm + std::size_t{10} * 64);
     heap.clear();
     CHECK(heap.empty());
     CHECK_FALSE(heap.peek_time());
