@@ -170,7 +170,7 @@ class Reference {
   void finish_attempt(Stage& stage);
   void end_attempt(Stage& stage, model::StageReason reason);
   [[nodiscard]] bool used_up(const Stage& stage) const;
-  void come_again(Stage& stage, std::vector<Stage*> producers);
+  void come_again(Stage& stage, const std::vector<Stage*>& producers);
   void task_reports(std::int64_t launch);
   void task_succeeded(const Task& task);
   void task_failed(const Task& task);

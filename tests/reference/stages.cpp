@@ -229,7 +229,7 @@ bool Reference::used_up(const Stage& stage) const {
 }
 
 // After resubmit_delay: the producers that were missed, then their reader.
-void Reference::come_again(Stage& stage, std::vector<Stage*> producers) {
+void Reference::come_again(Stage& stage, const std::vector<Stage*>& producers) {
   if (!stage.job->alive) {
     return;
   }
