@@ -87,9 +87,8 @@ Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
     const model::StageSpec& spec = job.spec->stages[stage];
     for (std::int32_t partition = 0; partition < spec.tasks; ++partition) {
       const ExecutorId executor =
-          on.preferences
-              ? place_task(m, on.slots, on.placement, *job.spec, spec, partition)
-              : on.placement.pick(on.slots, task_view(m, on.placement, *job.spec, spec, partition));
+          on.preferences ? place_task(m, on.slots, on.placement, *job.spec, spec, partition)
+                         : on.placement.pick(on.slots, task_view(m, *job.spec, spec, partition));
       if (!executor.valid()) {
         give_back(on.slots, *job.spec, placed);
         return Fit::short_of_slots;

@@ -42,6 +42,7 @@ Machine::Machine(const Machine& other)
       on_host(other.on_host),
       on_rack(other.on_rack),
       keeps_expected_ends(other.keeps_expected_ends),
+      wants_task_keys(other.wants_task_keys),
       expected_ends(other.expected_ends),
       expected_end_of(other.expected_end_of),
       wants_pass(other.wants_pass),
@@ -199,6 +200,7 @@ Core::Core(const CoreOptions& options, const PolicySet& policies)
   m.expected_launch = options.expected_launch;
   m.expected_status = options.expected_status;
   m.keeps_expected_ends = policies.overtake->looks_ahead();
+  m.wants_task_keys = policies.placement->wants_task_key();
   m.policies = policies;
   m.idle_placement = policies.placement->clone();
   m.slots = Ledger(options.profile_tasks);

@@ -19,7 +19,10 @@ namespace rehearse::scheduler {
 [[nodiscard]] model::StageRef stage_ref(const Machine& m, StageId stage);
 [[nodiscard]] StageId gang_leader(const Machine& m, GangId gang);
 [[nodiscard]] bool is_sink(const Machine& m, StageId stage);
-[[nodiscard]] bool is_member(const Machine& m, StageId stage);    // of a group of two or more
+[[nodiscard]] inline bool is_member(const Machine& m, StageId stage) {  // of two or more
+  const GangId gang = m.stages[stage].gang;
+  return gang.valid() && !m.gangs[gang].barrier;
+}
 [[nodiscard]] bool has_readers(const Machine& m, StageId stage);  // over regular edges
 [[nodiscard]] UnitView unit_view(const Machine& m, StageId leader);
 // Whose outputs readers of the stage read: of a dormant takeover, the stage it stands for.
@@ -74,9 +77,8 @@ void begin_attempt(Step& s, GangId gang);         // its lines up to the first l
 void settle_empty_attempt(Step& s, GangId gang);  // after its launches
 void admit_group(Step& s, GangId gang, std::span<const Placed> placed);
 void pass(Step& s);
-[[nodiscard]] TaskView task_view(const Machine& m, const PlacementPolicy& placement,
-                                 const model::JobSpec& job, const model::StageSpec& stage,
-                                 std::int32_t partition);
+[[nodiscard]] TaskView task_view(const Machine& m, const model::JobSpec& job,
+                                 const model::StageSpec& stage, std::int32_t partition);
 [[nodiscard]] ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
                                     const model::JobSpec& job, const model::StageSpec& spec,
                                     std::int32_t partition);
@@ -165,7 +167,9 @@ void retry_partition(Machine& m, StageId stage, std::int32_t partition);
 // Undoes the producer and all that read it; a job that gave results of it ends. The rows of the
 // producer's job may be gone afterwards.
 void roll_back(Step& s, StageId producer);
-[[nodiscard]] bool is_stale(const Machine& m, const RunRow& run);  // of an attempt rolled back
+[[nodiscard]] inline bool is_stale(const Machine& m, const RunRow& run) {  // was rolled back
+  return run.attempt <= m.stages[run.stage].rolled_back;
+}
 void stale_success(Step& s, const RunRow& run);
 
 // ---- reruns of groups, barrier stages (reruns.cpp, X16, A12) ----

@@ -97,11 +97,6 @@ bool is_sink(const Machine& m, StageId stage) {
          std::ranges::none_of(job.graph->regular_children.row(row.index), own);
 }
 
-bool is_member(const Machine& m, StageId stage) {
-  const GangId gang = m.stages[stage].gang;
-  return gang.valid() && !m.gangs[gang].barrier;
-}
-
 bool has_readers(const Machine& m, StageId stage) { return m.stages[stage].read; }
 
 model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,

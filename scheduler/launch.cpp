@@ -91,11 +91,11 @@ ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
 
 }  // namespace
 
-TaskView task_view(const Machine& m, const PlacementPolicy& placement, const model::JobSpec& job,
-                   const model::StageSpec& stage, std::int32_t partition) {
+TaskView task_view(const Machine& m, const model::JobSpec& job, const model::StageSpec& stage,
+                   std::int32_t partition) {
   TaskView view;
   view.profile = stage.profile;
-  if (placement.wants_task_key()) {
+  if (m.wants_task_keys) {
     view.key = hash_of({model::name_key(m.names->text(job.name)),
                         model::name_key(m.names->text(stage.name)), bits(partition)});
     view.random = hash_of({m.seed, view.key});
@@ -106,7 +106,7 @@ TaskView task_view(const Machine& m, const PlacementPolicy& placement, const mod
 ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
                       const model::JobSpec& job, const model::StageSpec& spec,
                       std::int32_t partition) {
-  const TaskView task = task_view(m, placement, job, spec, partition);
+  const TaskView task = task_view(m, job, spec, partition);
   if (!spec.prefers.empty()) {
     const ExecutorId executor =
         preferred(m, slots, spec.profile, spec.prefers[static_cast<std::size_t>(partition)]);
@@ -144,7 +144,9 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
   run.stamp = static_cast<std::uint32_t>(m.counters.launches);
   const RunId id = m.runs.add(run);
   note_launch(m, stage, cold, id, run.stamp);
-  note_expected_end(m, id);
+  if (m.keeps_expected_ends) {
+    note_expected_end(m, id);
+  }
   ExecutorRow& where = m.executors.edit(executor);
   where.runs.push_back(id);
   ++row.running;
@@ -185,7 +187,9 @@ void free_slot(Machine& m, RunId run) {
   RH_CHECK(place != where.runs.end(), row.executor.value);
   where.runs.erase(place);
   --m.counters.busy;
-  forget_expected_end(m, run);
+  if (m.keeps_expected_ends) {
+    forget_expected_end(m, run);
+  }
   m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
   if (row.dying && !m.reruns.empty()) {
     kill_took_effect(m, run);
@@ -201,14 +205,14 @@ void free_run(Machine& m, RunId run) {
 // Takes what it can, task by task (A7); a regular unit never blocks those behind it.
 void launch_pending(Step& s, StageId stage, Outlook* outlook) {
   Machine& m = s.m;
-  const model::StageSpec& spec = spec_of(m, stage);
+  const model::JobSpec& job = *m.jobs[m.stages[stage].job].spec;
+  const model::StageSpec& spec = job.stages[m.stages[stage].index];
   PlacementPolicy& placement = *m.policies.placement;
   while (m.stages[stage].pending > 0) {
     StageCold& cold = cold_of(m, stage);
     const bool again = !cold.again.empty();
     const std::int32_t partition = again ? cold.again.back() : m.stages[stage].next_partition;
-    const ExecutorId executor =
-        place_task(m, m.slots, placement, *m.jobs[m.stages[stage].job].spec, spec, partition);
+    const ExecutorId executor = place_task(m, m.slots, placement, job, spec, partition);
     if (!executor.valid()) {
       return;
     }

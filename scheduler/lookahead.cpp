@@ -81,9 +81,6 @@ model::Instant expected_end(Machine& m, StageId stage, std::int32_t partition,
 }
 
 void note_expected_end(Machine& m, RunId run) {
-  if (!m.keeps_expected_ends) {
-    return;
-  }
   const RunRow& row = m.runs[run];
   if (run.index() >= m.expected_end_of.size()) {
     m.expected_end_of.resize(run.index() + 1, 0);
@@ -93,9 +90,7 @@ void note_expected_end(Machine& m, RunId run) {
 }
 
 void forget_expected_end(Machine& m, RunId run) {
-  if (m.keeps_expected_ends) {
-    m.expected_ends.erase({m.expected_end_of[run.index()], run});
-  }
+  m.expected_ends.erase({m.expected_end_of[run.index()], run});
 }
 
 Outlook look_ahead(const Machine& m, const GangRow& head) {

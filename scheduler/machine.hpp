@@ -96,6 +96,7 @@ struct Machine {
   // A17, only where the overtaking policy looks ahead: what runs by (expected end, run), and the
   // expected end by run. Derived from the runs.
   bool keeps_expected_ends = false;
+  bool wants_task_keys = false;  // the placement policy reads TaskView::key
   std::set<std::pair<model::Instant, RunId>> expected_ends;
   std::vector<model::Instant> expected_end_of;
   bool wants_pass = false;           // something changed that a pass has not seen (A8)

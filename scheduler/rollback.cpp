@@ -152,10 +152,6 @@ void roll_back(Step& s, StageId producer) {
   }
 }
 
-bool is_stale(const Machine& m, const RunRow& run) {
-  return run.attempt <= m.stages[run.stage].rolled_back;
-}
-
 void stale_success(Step& s, const RunRow& run) {
   const JobId job = s.m.stages[run.stage].job;
   if (lives(s.m, job) && is_sink(s.m, run.stage) &&
