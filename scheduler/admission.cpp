@@ -235,8 +235,7 @@ void refuse(Pass& pass, StageId leader) {
   row.queued_at = m.now;
   const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());
   const model::PerProfile need_list = per_profile(m, need, row.demand);
-  std::vector<std::int64_t> have;
-  static_cast<void>(passes_check(m, row, &have));
+  const std::vector<std::int64_t> have = capacity_now(m, row);
   const model::PerProfile have_list = per_profile(m, have, row.demand);
   if (short_rule == model::Short::fail) {
     end_job(pass.s, row.job,
@@ -277,8 +276,7 @@ bool try_gang(Pass& pass, StageId leader) {
   const GangId gang = m.stages[leader].gang;
   const GangRow& row = m.gangs[gang];
   if (m.config.admission.hold == model::Hold::check) {
-    std::vector<std::int64_t> have;
-    if (row.starved || !passes_check(m, row, &have)) {
+    if (row.starved || !passes_check(m, row, capacity_now(m, row))) {
       return false;
     }
     admit_without_slots(pass.s, gang);
@@ -290,8 +288,8 @@ bool try_gang(Pass& pass, StageId leader) {
   }
   const JobRow& job = m.jobs[row.job];
   if (trial(m, {m.slots, *m.policies.placement, true}, job, row, pass.placed) != Fit::fits) {
-    if (pass.rule ==
-        Overtaking::anybody) {  // behind a head the trial sees only a part of the slots
+    if (pass.rule == Overtaking::anybody) {
+      // Behind a head it would have seen a part of the slots only.
       GangRow& edited = m.gangs.edit(gang);
       edited.refused = true;
       edited.refused_at = freed;

@@ -25,7 +25,7 @@ struct Machine;
 struct EngineOptions {
   // A fetch failure strikes off the outputs of the whole host (where outputs survive executors).
   bool unregister_outputs_on_host = false;
-  // A failure to fetch from an executor that leaves, or has left, uses up no stage attempt.
+  // A failure to fetch an output that lies on an executor which is leaving uses up no attempt.
   bool ignore_decommission_fetch_failures = false;
   // Readers cannot tell attempts apart: a stage with outputs cannot be rolled back.
   bool old_fetch_protocol = false;

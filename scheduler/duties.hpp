@@ -12,6 +12,9 @@
 namespace rehearse::scheduler {
 
 // ---- names and shapes (graph_state.cpp) ----
+[[nodiscard]] inline bool lives(const Machine& m, JobId job) {
+  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
+}
 [[nodiscard]] StageId stage_of(const Machine& m, JobId job, std::uint32_t index);
 [[nodiscard]] model::NameId job_name(const Machine& m, JobId job);
 [[nodiscard]] model::NameId stage_name(const Machine& m, StageId stage);
@@ -185,9 +188,11 @@ void gang_timer_fired(Step& s, const TimerRow& timer);
 // What a check compares, by profile: where only the default profile may be used, it counts all
 // tasks.
 [[nodiscard]] std::vector<std::int64_t> checked_demand(const Machine& m, const GangRow& gang);
-// Does the check of `hold: check` let the gang in? What it looked at is left in `have`, by profile.
+// Slots by profile that a check may count on, as axis admission.capacity says.
+[[nodiscard]] std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang);
+// Does the check of `hold: check` let the gang in, with these slots?
 [[nodiscard]] bool passes_check(const Machine& m, const GangRow& gang,
-                                std::vector<std::int64_t>* have);
+                                const std::vector<std::int64_t>& have);
 // Admitted by a check alone: its tasks are launched like those of regular stages.
 void admit_without_slots(Step& s, GangId gang);
 [[nodiscard]] bool admitted_at_once(const Machine& m);  // nothing is looked at when it is ready

@@ -9,10 +9,6 @@ namespace rehearse::scheduler {
 
 namespace {
 
-bool is_live(const Machine& m, JobId job) {
-  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
-}
-
 // Counts a failure of the partition; the number so far.
 std::int32_t count_failure(Machine& m, StageId stage, std::int32_t partition) {
   StageCold& cold = cold_of(m, stage);
@@ -153,7 +149,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
       roll_back(s, read);
     }
     want_lost(s, lost);
-    if (is_live(m, job)) {
+    if (lives(m, job)) {
       resubmit_later(s, stage, input.fetch_from.value);
     }
     return;
@@ -215,7 +211,7 @@ void end_attempt_without_input(Step& s, StageId consumer) {
       m.stages[read].phase == StagePhase::done && must_roll_back(m, read)) {
     roll_back(s, read);
   }
-  if (is_live(m, job)) {
+  if (lives(m, job)) {
     resubmit_later(s, consumer, producer);
   }
 }
@@ -233,7 +229,7 @@ void resubmit(Step& s, const TimerRow& timer) {
       want_input(s, producer);
     }
   }
-  if (is_live(m, timer.job) && m.stages[consumer].phase == StagePhase::stalled) {
+  if (lives(m, timer.job) && m.stages[consumer].phase == StagePhase::stalled) {
     want(s, consumer);
   }
 }
@@ -341,7 +337,7 @@ void rerun_committed_group(Step& s, GangId gang) {
   ++m.counters.live_gangs;
   const JobId job = row.job;
   group_wants(s, gang);
-  if (is_live(m, job)) {
+  if (lives(m, job)) {
     judge_starvation(s, gang_leader(m, gang));
   }
 }
@@ -444,7 +440,7 @@ void leave_tables(Machine& m, JobId job) {
 
 void end_job(Step& s, JobId job, const JobEnding& ending) {
   Machine& m = s.m;
-  RH_CHECK(is_live(m, job), job.value);
+  RH_CHECK(lives(m, job), job.value);
   const bool cancelled = ending.outcome == model::JobOutcome::cancelled;
   const model::CancelCause cause = cancelled ? model::CancelCause::job_cancelled
                                    : ending.outcome == model::JobOutcome::failed

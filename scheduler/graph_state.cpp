@@ -134,14 +134,6 @@ StageCold& cold_of(Machine& m, StageId stage) {
   return m.colds[m.stages[stage].cold];
 }
 
-namespace {
-
-bool lives(const Machine& m, JobId job) {
-  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
-}
-
-}  // namespace
-
 void submit_attempt(Step& s, StageId stage) {
   Machine& m = s.m;
   if (must_roll_back(m, stage)) {

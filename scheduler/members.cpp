@@ -12,10 +12,6 @@ bool completed(const StageRow& row) {
   return row.phase == StagePhase::done && row.done == row.tasks;
 }
 
-bool lives(const Machine& m, JobId job) {
-  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
-}
-
 // All members are done: readers outside find what was lost meanwhile (X10 (b)).
 void finish_group(Step& s, GangId gang) {
   Machine& m = s.m;

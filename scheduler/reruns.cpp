@@ -8,10 +8,6 @@ namespace rehearse::scheduler {
 
 namespace {
 
-bool lives(const Machine& m, JobId job) {
-  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
-}
-
 void note_if_due(Machine& m, const RerunRow& row) {
   m.wants_pass = m.wants_pass || (row.delay_over && row.dying.empty());
 }

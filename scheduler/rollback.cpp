@@ -8,10 +8,6 @@ namespace rehearse::scheduler {
 
 namespace {
 
-bool lives(const Machine& m, JobId job) {
-  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
-}
-
 bool is_rolled_back(const StageRow& row) { return row.rolled_back == row.attempt; }
 
 // The rows that stand for one stage: it and the takeovers of other jobs that read its outputs.

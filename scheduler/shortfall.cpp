@@ -9,10 +9,6 @@ namespace rehearse::scheduler {
 
 namespace {
 
-bool lives(const Machine& m, JobId job) {
-  return m.jobs.has(job) && m.jobs[job].phase == JobPhase::live;
-}
-
 // A9: running and enqueued tasks of live attempts, those of the gang itself left out, by profile.
 std::vector<std::int64_t> claimed(const Machine& m, const GangRow& gang) {
   std::vector<std::int64_t> sum(m.slots.profile_count(), 0);
@@ -26,6 +22,8 @@ std::vector<std::int64_t> claimed(const Machine& m, const GangRow& gang) {
   }
   return sum;
 }
+
+}  // namespace
 
 std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
   const auto free = m.slots.free_totals();
@@ -45,8 +43,6 @@ std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
   return have;
 }
 
-}  // namespace
-
 std::vector<std::int64_t> checked_demand(const Machine& m, const GangRow& gang) {
   std::vector<std::int64_t> need(gang.demand.begin(), gang.demand.end());
   if (m.config.profiles == model::ProfilesAxis::default_only && gang.members.size() > 1) {
@@ -56,13 +52,12 @@ std::vector<std::int64_t> checked_demand(const Machine& m, const GangRow& gang) 
   return need;
 }
 
-bool passes_check(const Machine& m, const GangRow& gang, std::vector<std::int64_t>* have) {
-  *have = capacity_now(m, gang);
+bool passes_check(const Machine& m, const GangRow& gang, const std::vector<std::int64_t>& have) {
   if (m.config.admission.hold == model::Hold::none) {
     return true;
   }
   const std::vector<std::int64_t> need = checked_demand(m, gang);
-  return std::ranges::equal(need, *have, std::less_equal{});
+  return std::ranges::equal(need, have, std::less_equal{});
 }
 
 bool admitted_at_once(const Machine& m) {
@@ -94,8 +89,7 @@ void retry_or_give_up(Step& s, GangId gang) {
   GangRow& row = m.gangs.edit(gang);
   const StageId leader = gang_leader(m, gang);
   if (row.checks++ >= m.config.admission.retry_max) {
-    std::vector<std::int64_t> have;
-    static_cast<void>(passes_check(m, row, &have));
+    const std::vector<std::int64_t> have = capacity_now(m, row);
     const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());
     end_job(s, row.job,
             {model::JobOutcome::failed, model::Code::insufficient_slots,

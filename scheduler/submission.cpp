@@ -79,8 +79,8 @@ struct Verdict {
 // A9: the one check of a gang that is rejected when it does not fit now; true if it is.
 bool judge_now(const Machine& m, const SubmitJob& input, const GangRow& unit,
                std::map<model::Code, std::string>& found, Verdict& verdict) {
-  std::vector<std::int64_t> have;
-  if (passes_check(m, unit, &have)) {
+  const std::vector<std::int64_t> have = capacity_now(m, unit);
+  if (passes_check(m, unit, have)) {
     return false;
   }
   const std::vector<std::int64_t> need = checked_demand(m, unit);
