@@ -79,7 +79,11 @@ void commit_or_authorize(Step& s, StageId stage, const RunRow& run) {
     commit_output(s, stage, run);
   } else if (m.stages[stage].commits &&
              !std::ranges::binary_search(cold_of(m, stage).committed, run.partition)) {
-    insert_sorted(cold_of(m, stage).authorized, run.partition);
+    auto& list = cold_of(m, stage).authorized;
+    const auto at =
+        std::ranges::lower_bound(list, run.partition, {}, &StageCold::Authorized::partition);
+    RH_CHECK(at == list.end() || at->partition != run.partition, stage.value, run.partition);
+    list.insert(at, {run.partition, run.executor});
     ++m.counters.authorizations;
   }
 }
@@ -116,9 +120,9 @@ void commit_authorized(Step& s, GangId gang) {
   for (const std::uint32_t member : members) {
     const StageId stage = stage_of(m, m.gangs[gang].job, member);
     StageCold& cold = cold_of(m, stage);
-    for (const std::int32_t partition : cold.authorized) {
+    for (const auto& [partition, executor] : cold.authorized) {
       RunRow run;
-      run.executor = ExecutorId{output_executor(m, stage, partition)};
+      run.executor = executor;
       run.attempt = m.stages[stage].attempt;
       s.write(model::OutputCommitted{task_ref(m, stage, partition, run)});
       insert_sorted(cold.committed, partition);

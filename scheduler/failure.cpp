@@ -270,8 +270,7 @@ void discard_authorized(Step& s, GangId gang) {
   for (const std::uint32_t member : members) {
     const StageId stage = stage_of(m, m.gangs[gang].job, member);
     StageCold& cold = cold_of(m, stage);
-    for (const std::int32_t partition : cold.authorized) {
-      const ExecutorId executor{output_executor(m, stage, partition)};
+    for (const auto& [partition, executor] : cold.authorized) {
       s.write(model::OutputDiscarded{{job_name(m, m.stages[stage].job), stage_name(m, stage),
                                       m.executors[executor].name, m.stages[stage].attempt,
                                       partition, 0}});
@@ -487,8 +486,9 @@ bool finished_output_needed(const Machine& m, GangId gang, ExecutorId executor, 
       if (outputs[p] != executor.value) {
         continue;
       }
-      const bool authorized = std::ranges::binary_search(m.colds[m.stages[stage].cold].authorized,
-                                                         static_cast<std::int32_t>(p));
+      const auto& list = m.colds[m.stages[stage].cold].authorized;
+      const bool authorized = std::ranges::binary_search(list, static_cast<std::int32_t>(p), {},
+                                                         &StageCold::Authorized::partition);
       if (axis == model::ExecutorLossAxis::any_member || read ||
           (has_readers(m, stage) && outputs_go) || authorized) {
         return true;

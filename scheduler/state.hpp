@@ -95,13 +95,18 @@ struct StageCold {
     std::uint32_t stamp = 0;  // of the run; another one: the row has been used again since
     bool operator==(const Launched&) const = default;
   };
-  std::vector<Launched> launched;        // in launch order; most ended since, see live_runs
-  std::vector<std::uint32_t> outputs;    // executor by partition, none_u32 = no counted success
-  std::vector<std::int32_t> again;       // pending partitions below next_partition, descending
-  std::vector<Tries> tries;              // by partition ascending
-  model::Ranges covered;                 // partitions of the live attempt; empty: all
-  std::vector<std::int32_t> committed;   // ascending: output_committed was written
-  std::vector<std::int32_t> authorized;  // ascending: at-group-commit, not yet committed
+  std::vector<Launched> launched;       // in launch order; most ended since, see live_runs
+  std::vector<std::uint32_t> outputs;   // executor by partition, none_u32 = no counted success
+  std::vector<std::int32_t> again;      // pending partitions below next_partition, descending
+  std::vector<Tries> tries;             // by partition ascending
+  model::Ranges covered;                // partitions of the live attempt; empty: all
+  std::vector<std::int32_t> committed;  // ascending: output_committed was written
+  struct Authorized {  // at-group-commit, not committed yet; its output may be lost meanwhile
+    std::int32_t partition = 0;
+    ExecutorId executor;
+    bool operator==(const Authorized&) const = default;
+  };
+  std::vector<Authorized> authorized;    // by partition ascending
   std::vector<StageId> foreign_readers;  // takeovers in other jobs that stand for this stage
   StageId foreign;                       // of a takeover: the stage it stands for
   model::Duration mean = -1;             // of its distribution, once asked for (A17)

@@ -139,14 +139,15 @@ JobRow job_row(Run& run, const Json& job) {
       needed.insert(needed.contains(edge.at("to")) ? edge.at("from") : Json(row.final_stage));
     }
   }
+  std::vector<std::string> foreign;  // behind its own
   for (const Json& record : run.given.at("stages")) {
     if (needed.contains(record.at("id"))) {
-      row.stages.push_back(record["id"]);
+      const std::string stage = record["id"];
+      (owner_of(run, stage) == nullptr ? row.stages : foreign).push_back(stage);
     }
   }
-  const auto foreign = std::ranges::stable_partition(
-      row.stages, [&](const std::string& stage) { return owner_of(run, stage) == nullptr; });
-  row.own = static_cast<std::size_t>(foreign.begin() - row.stages.begin());
+  row.own = row.stages.size();
+  row.stages.insert(row.stages.end(), foreign.begin(), foreign.end());
   return row;
 }
 
