@@ -38,7 +38,8 @@ class CommitOnce final : public Monitor {
         continue;
       }
       const Stage& stage = body->stages[commit.stage];
-      const bool done = stage.partitions[commit.partition].done;
+      const Partition& partition = stage.partitions[commit.partition];
+      const bool done = partition.succeeded || told_later(partition);
       if (!done && stage.submitted_in != track().instant()) {
         found(fmt::format("{}/{} was committed without a success (C8)",
                           track().name(track().job(commit.job), stage), commit.partition));
@@ -47,7 +48,7 @@ class CommitOnce final : public Monitor {
       const bool late =
           track().rules().config.output_commit == model::OutputCommit::at_group_commit;
       if (late && group != nullptr && group->gang_of_several() &&
-          (group->state != GroupState::committed || group->closed_in != track().instant())) {
+          group->committed_in != track().instant()) {
         found(fmt::format("{}/{} was committed before its group (C4)",
                           track().name(track().job(commit.job), stage), commit.partition));
       }
@@ -62,6 +63,12 @@ class CommitOnce final : public Monitor {
     std::size_t partition = 0;
     std::uint64_t sequence = 0;
   };
+
+  // C3, C6: it ended and commits, its line waits for the end of its producers.
+  [[nodiscard]] bool told_later(const Partition& partition) const {
+    return partition.live && track().rules().config.task_end == model::TaskEndAxis::with_release &&
+           !track().slots().executor(partition.last.executor).early_slots.empty();
+  }
 
   void check_commit(const model::TaskRef& task, const Seen& seen) {
     const Stage& stage = *seen.stage;

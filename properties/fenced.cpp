@@ -25,7 +25,9 @@ class Fenced final : public Monitor {
       return;
     }
     const Group* group = seen.group;
-    if (!seen.executor->live) {
+    // C6: its slot came back when it really ended, before the loss.
+    const bool ended_before = event.slot.has_value() && !seen.executor->early_slots.empty();
+    if (!seen.executor->live && !ended_before) {
       found(fmt::format("success of {} counts, its executor {} was lost before (X12)",
                         track().name(event.task), track().text(event.task.executor)));
     } else if (group != nullptr && group->gang_of_several()) {
@@ -63,9 +65,10 @@ class Fenced final : public Monitor {
   void instant_over() override {
     for (const Index index : track().lost_executors()) {
       const Executor& executor = track().slots().executor(index);
-      if (executor.live_tasks > 0) {
+      const auto ended = static_cast<std::int32_t>(executor.early_slots.size());  // C6
+      if (executor.live_tasks > ended) {
         found(fmt::format("{} was lost and {} of its tasks go on (X12)",
-                          track().text(executor.name), executor.live_tasks));
+                          track().text(executor.name), executor.live_tasks - ended));
       }
     }
   }

@@ -33,7 +33,8 @@ class JobSuccess final : public Monitor {
   void event(const model::Event& event, const Seen& seen) override {
     if (event.as<model::StageCompleted>() != nullptr) {
       const Stage& stage = *seen.stage;
-      if (stage.sink && stage.done == stage.tasks) {
+      const bool member = seen.group != nullptr && seen.group->gang_of_several();
+      if (stage.sink && (stage.done == stage.tasks || (member && stage.all_succeeded()))) {
         complete_.insert({seen.job_index, stage.name.value});
       }
       return;
@@ -65,11 +66,8 @@ class JobSuccess final : public Monitor {
       }
     }
     for (const Group& group : body.groups) {
-      const bool has_sink = std::any_of(group.members.begin(), group.members.end(),
-                                        [&](Index member) { return body.stages[member].sink; });
-      const bool must =
-          track().rules().config.completion != model::Completion::final_stage || has_sink;
-      if (must && group.state != GroupState::committed && group.state != GroupState::dissolved) {
+      if (must_commit(body, group) && !group.committed_once() &&
+          group.state != GroupState::dissolved) {
         found(fmt::format("{} succeeded and its group {} has not committed (C9)",
                           track().name(*seen.job), track().name(*seen.job, group)));
       }
@@ -77,6 +75,16 @@ class JobSuccess final : public Monitor {
   }
 
  private:
+  // C9: every group; C7: those with result stages. What was committed once may be on its way again
+  // (X10).
+  [[nodiscard]] bool must_commit(const JobBody& body, const Group& group) const {
+    if (track().rules().config.completion != model::Completion::final_stage) {
+      return true;
+    }
+    return std::any_of(group.members.begin(), group.members.end(),
+                       [&](Index member) { return body.stages[member].sink; });
+  }
+
   // Sinks of live jobs that had all their partitions: a result that was accepted stays accepted,
   // also when its outputs, which another job reads, are lost since.
   std::set<std::pair<Index, std::uint32_t>> complete_;

@@ -242,10 +242,12 @@ class LegalOrder final : public Monitor {
       return;
     }
     const bool success = event.status == model::StageStatus::success;
+    const bool gang = seen.group != nullptr && seen.group->gang_of_several();
     if (success && event.reason) {
       found(fmt::format("{} completed well with a reason (C12)", track().name(event.stage)));
     }
-    if (success && stage.done < stage.tasks &&
+    const bool all_done = stage.done == stage.tasks || (gang && stage.all_succeeded());
+    if (success && !all_done &&
         track().rules().config.failure.incomplete == model::Incomplete::rerun) {
       found(fmt::format("{} completed well with {} of {} tasks done (X9)",
                         track().name(event.stage), stage.done, stage.tasks));

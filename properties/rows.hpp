@@ -2,6 +2,7 @@
 // Track and read by monitors. Names are resolved once; rows are reached by index, never by hash.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -43,6 +44,7 @@ struct Partition {
   bool live = false;          // `last` is running
   bool more = false;          // older tries run too: JobBody::older
   bool done = false;          // a success counts (for a member: in this attempt of its group)
+  bool succeeded = false;     // the same, whatever became of its output since
   bool output = false;        // registered and not lost
   Index executor = no_index;  // of the success that counted last
 };
@@ -81,6 +83,10 @@ struct Stage {
   [[nodiscard]] bool available() const {
     return outputs == tasks && (tasks > 0 || state == AttemptState::succeeded);
   }
+  // Of a member in this attempt; X10 (b): what was lost since is done again after the commit.
+  [[nodiscard]] bool all_succeeded() const {
+    return std::ranges::all_of(partitions, &Partition::succeeded);
+  }
 };
 
 struct Group {
@@ -101,10 +107,12 @@ struct Group {
   std::uint64_t admitted_in = no_time_slot;
   std::uint64_t closed_in = no_time_slot;       // committed, failed or cancelled
   std::uint64_t failed_in = no_time_slot;       // group_failed; kept when it is admitted again
+  std::uint64_t committed_in = no_time_slot;    // group_committed; the same
   std::uint64_t task_failed_in = no_time_slot;  // a member task failed (X1)
   std::uint64_t task_killed_in = no_time_slot;  // a member task was killed as group_failed (X4)
 
   [[nodiscard]] bool gang_of_several() const { return members.size() > 1; }
+  [[nodiscard]] bool committed_once() const { return committed_in != no_time_slot; }
   [[nodiscard]] bool live() const {
     return state == GroupState::formed || state == GroupState::queued ||
            state == GroupState::admitted;

@@ -127,6 +127,9 @@ bool SlotBook::hold_slot(Index executor, HeldSlot slot) {
   if (take_out(executors_[executor].early_slots, slot)) {
     return false;
   }
+  if (!executors_[executor].live) {
+    return false;  // its slots went with it
+  }
   executors_[executor].held_slots.push_back(slot);
   return true;
 }

@@ -54,7 +54,7 @@ class SlotBook {
   void give_back(Index executor, Index profile, std::int64_t n);  // n slots return
   void reserve(Index executor, Index profile, std::int64_t delta);
 
-  // A task ended and its slot stays taken; false if it came back before.
+  // A task ended and its slot stays taken; false if it came back before or went with a loss.
   bool hold_slot(Index executor, HeldSlot slot);
   // A slot came back at another time than its task's line: forgets one held slot of that job and
   // profile; false if there is none, then a task_end that says `held` is still to come.

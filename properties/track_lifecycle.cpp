@@ -322,6 +322,7 @@ void Track::close_group(GroupState state) {
 }
 
 void Track::apply_one(const model::GroupCommitted& /*event*/) {
+  target_.group->committed_in = instant_;
   close_group(GroupState::committed);
 }
 
@@ -397,11 +398,17 @@ void Track::apply_one(const model::StageSubmitted& event) {
     ++group->submitted;
     group->tasks += event.tasks;
   }
-  if (group->gang_of_several() && rules_.commits_as_group()) {
+  if (group->gang_of_several()) {
     for (Partition& partition : stage.partitions) {
-      partition.done = false;  // X10: the group runs again as a whole
+      partition.done = partition.succeeded = false;  // X10, X16: the group runs again as a whole
     }
     stage.done = 0;
+    if (!rules_.commits_as_group()) {  // C6: what it registered task by task is done anew
+      for (Partition& partition : stage.partitions) {
+        partition.output = false;
+      }
+      stage.outputs = 0;
+    }
   }
 }
 

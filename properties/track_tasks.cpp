@@ -44,7 +44,8 @@ void Track::apply_one(const model::TaskStart& event) {
   group->all_ran = group->all_ran ||
                    (group->running >= group->tasks && group->submitted == group->members.size());
   const Index profile = target_.stage->profile;
-  if (profile != no_index && group->owed[profile] > 0) {
+  const bool first = event.task.try_number == 0 && !event.speculative;
+  if (first && profile != no_index && group->owed[profile] > 0) {
     --group->owed[profile];
     --owed_[profile];
     --owed_total_;
@@ -68,7 +69,7 @@ void Track::apply_one(const model::TaskEnd& event) {
   if (!event.slot) {
     slots_.give_back(seen_.executor_index, profile, 1);
     target_.job->slots_returned_in = instant_;
-  } else if (target_.executor->live) {
+  } else {
     const bool held = slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
     target_.job->held_slots += held ? 1 : 0;
   }
@@ -86,7 +87,11 @@ void Track::apply_one(const model::TaskEnd& event) {
       touch();
     }
   }
-  if (event.status == model::TaskStatus::success && event.counted.value_or(true)) {
+  const bool success = event.status == model::TaskStatus::success;
+  if (success && event.slot) {
+    target_.partition->succeeded = true;  // C6: before this line, whatever it says of the count
+  }
+  if (success && event.counted.value_or(true)) {
     succeed(event);
   } else if (event.reason == model::TaskReason::fetch_failed) {
     fetch_failed_ = true;
@@ -104,6 +109,7 @@ void Track::succeed(const model::TaskEnd& event) {
   }
   Partition& partition = *target_.partition;
   partition.executor = seen_.executor_index;
+  partition.succeeded = true;
   if (!partition.done) {
     partition.done = true;
     ++target_.stage->done;
@@ -137,7 +143,11 @@ void Track::apply_one(const model::OutputsRegistered& /*event*/) {
 }
 
 void Track::apply_one(const model::OutputsLost& event) {
-  struck_.push_back({seen_.executor_index, ++target_.executor->epoch});
+  // X16: a group that failed forgets what it had registered; no epoch ends with that.
+  const bool forgotten = target_.group != nullptr && target_.group->failed_in == instant_;
+  if (!forgotten) {
+    struck_.push_back({seen_.executor_index, ++target_.executor->epoch});
+  }
   something_changed_ = true;
   if (target_.stage == nullptr) {
     return;  // of a job that has ended

@@ -217,15 +217,26 @@ struct Pass {
 // is for the next pass.
 bool a_job_ended(const Pass& pass) { return pass.s.m.counters.live_jobs != pass.live_jobs; }
 
+// X16: a rerun waits. A11: what ran once with its pipelined edges keeps them, never both kinds.
+model::Short short_rule_of(const Machine& m, const GangRow& row) {
+  const bool too_late =
+      m.config.admission.when_short == model::Short::fall_back && row.attempt >= 0;
+  return row.patient || too_late ? model::Short::wait : m.config.admission.when_short;
+}
+
 // A6: it does not fit now.
 void refuse(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
   GangRow& row = m.gangs.edit(gang);
   std::erase(m.newly_ready, leader);
-  const model::Short short_rule = row.patient ? model::Short::wait : m.config.admission.when_short;
+  const model::Short short_rule = short_rule_of(m, row);
   const bool retries = short_rule == model::Short::retry && !row.starved;
-  if (row.announced) {
+  // What a rerun keeps back that waits as the head (X16) fits or not when its turn comes.
+  const bool kept_back =
+      pass.head_found && pass.rule != Overtaking::anybody && counts_reach(m.slots, row);
+  const bool fails = short_rule == model::Short::fail && !kept_back;
+  if (row.announced && !fails) {
     if (retries) {
       retry_or_give_up(pass.s, gang);
     }
@@ -237,7 +248,7 @@ void refuse(Pass& pass, StageId leader) {
   const model::PerProfile need_list = per_profile(m, need, row.demand);
   const std::vector<std::int64_t> have = capacity_now(m, row);
   const model::PerProfile have_list = per_profile(m, have, row.demand);
-  if (short_rule == model::Short::fail) {
+  if (fails) {
     end_job(pass.s, row.job,
             {model::JobOutcome::failed, model::Code::insufficient_slots,
              m.names->intern("the group does not fit now"), need_list, have_list});
@@ -252,8 +263,8 @@ void refuse(Pass& pass, StageId leader) {
     if (m.config.admission.fall_back_after == 0) {
       dissolve(pass.s, gang);
     } else {
-      set_timer(pass.s, {{}, TimerKind::fall_back, row.job, row.leader, none_u32},
-                m.config.admission.fall_back_after);
+      row.timer = set_timer(pass.s, {{}, TimerKind::fall_back, row.job, row.leader, none_u32},
+                            m.config.admission.fall_back_after);
     }
   }
 }
@@ -367,7 +378,8 @@ void visit_gang(Pass& pass, StageId leader) {
   refuse(pass, leader);
   const bool waits = m.jobs.has(job) && m.jobs[job].phase == JobPhase::live &&
                      m.stages[leader].gang.valid() && !m.gangs[m.stages[leader].gang].resting;
-  if (waits && !starved && !pass.head_found) {
+  const bool may_lead = m.config.admission.when_short != model::Short::retry;  // A16
+  if (waits && may_lead && !starved && !pass.head_found) {
     become_head(pass, leader);
   }
 }

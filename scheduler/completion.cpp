@@ -220,6 +220,9 @@ void complete_attempt(Step& s, StageId stage, model::StageStatus status,
   row.pending = 0;
   row.phase = StagePhase::done;
   m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
+  if (row.gang.valid()) {
+    no_longer_starved(m, stage);  // a member's next attempt is the group's
+  }
 }
 
 void attempt_maybe_over(Step& s, StageId stage) {

@@ -23,6 +23,8 @@ Machine::Machine(const Machine& other)
       idle(other.idle),
       executors(other.executors),
       expected(other.expected),
+      expected_at(other.expected_at),
+      due_from(other.due_from),
       jobs(other.jobs),
       stages(other.stages),
       colds(other.colds),

@@ -214,6 +214,7 @@ void no_longer_starved(Machine& m, StageId leader);
 
 // ---- outputs of stages (outputs.cpp) ----
 void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId executor);
+void note_location(Machine& m, StageId stage, ExecutorId executor);  // a loss there concerns it
 void clear_output(Machine& m, StageId stage, std::int32_t partition);
 [[nodiscard]] std::uint32_t output_executor(const Machine& m, StageId stage,
                                             std::int32_t partition);

@@ -16,6 +16,7 @@ void update_offers(Machine& m, ExecutorId executor) {
     m.wants_pass = true;
   } else if (!offers && m.slots.is_open(executor)) {
     m.slots.close(executor);
+    m.wants_pass = m.wants_pass || m.keeps_expected_ends;  // A17: the head may have to wait longer
   }
 }
 
@@ -38,6 +39,7 @@ void expect_executor(Machine& m, const model::ExecutorSpec& spec) {
   const ExecutorId idle =
       m.idle.add(spec.resources, spec.profile, model::name_key(m.names->text(spec.name)));
   m.idle.open(idle);
+  m.expected_at.push_back(static_cast<std::uint32_t>(m.expected.size()));
   m.expected.push_back({spec, idle.value, true});
 }
 
@@ -55,8 +57,27 @@ void number_due_last(Machine& m) {
                                 model::name_key(m.names->text(row.spec.name)))
                            .value;
       m.idle.open(ExecutorId{row.idle_index});
+      m.expected_at.push_back(static_cast<std::uint32_t>(i));
     }
   }
+}
+
+// One that joins before others that were to come first takes the first of their numbers.
+void number_as_next(Machine& m, ExpectedRow& joining) {
+  const auto is_due = [&m](std::uint32_t idle) {
+    const ExpectedRow& row = m.expected[m.expected_at[idle]];
+    return row.due && row.idle_index == idle;
+  };
+  while (!is_due(m.due_from)) {
+    ++m.due_from;  // `joining` itself is due, so this ends
+  }
+  if (m.due_from == joining.idle_index) {
+    return;
+  }
+  ExpectedRow& first = m.expected[m.expected_at[m.due_from]];
+  m.idle.exchange(ExecutorId{first.idle_index}, ExecutorId{joining.idle_index});
+  std::swap(m.expected_at[first.idle_index], m.expected_at[joining.idle_index]);
+  std::swap(first.idle_index, joining.idle_index);
 }
 
 }  // namespace
@@ -79,6 +100,7 @@ void join_executor(Step& s, const JoinExecutor& input) {
   ExpectedRow& expected =
       input.expected.valid() ? m.expected[input.expected.index()] : m.expected.back();
   RH_CHECK(expected.due, input.expected.value);
+  number_as_next(m, expected);
   expected.due = false;
   const model::ExecutorSpec& spec = expected.spec;
   ExecutorRow row;
@@ -138,11 +160,13 @@ void close_executor(Machine& m, ExecutorId executor) {
   m.by_name.erase(row.name.value);
   forget_from(m.on_host, row.host, executor);
   forget_from(m.on_rack, row.rack, executor);
+  // A8: without it tasks that preferred it have fewer levels to wait for (SS-2.5).
+  m.wants_pass = m.wants_pass || m.config.locality_wait > 0;
 }
 
 bool exceeds_capacity(Machine& m, StageId leader) {
   const StageRow& row = m.stages[leader];
-  if (!row.gang.valid()) {
+  if (!row.gang.valid() || row.phase == StagePhase::running) {
     return row.tasks > 0 && m.idle.free_total(ProfileId{std::uint32_t{row.profile}}) == 0;
   }
   bool by_trial = false;
@@ -157,7 +181,7 @@ void starve(Step& s, StageId leader) {
   StageRow& row = m.stages.edit(leader);
   row.starved = true;
   m.starved.push_back(leader);
-  if (row.gang.valid()) {
+  if (row.gang.valid() && row.phase != StagePhase::running) {
     m.gangs.edit(row.gang).starved = true;
     m.queue.clear_waiting(leader, Units{m});
     m.wants_pass = true;  // A8: it keeps nobody back any more
@@ -169,10 +193,14 @@ void starve(Step& s, StageId leader) {
   }
 }
 
-bool unfinished_singleton(const StageRow& row) {
+// A singleton, or a member whose tasks wait for slots one by one (A2 check and none, X1 counted).
+bool waits_for_a_slot(const StageRow& row) {
   const bool live = row.phase == StagePhase::waiting || row.phase == StagePhase::running ||
                     row.phase == StagePhase::stalled;
-  return row.used && live && !row.gang.valid() && row.done < row.tasks;
+  if (row.gang.valid()) {
+    return row.used && row.phase == StagePhase::running && row.pending > 0;
+  }
+  return row.used && live && row.done < row.tasks;
 }
 
 }  // namespace
@@ -187,7 +215,7 @@ void judge_starvation_after_loss(Step& s) {
   if (profile_gone) {  // rare: only then can a singleton starve
     for (std::size_t i = 0; i < m.stages.size(); ++i) {
       const StageId stage{i};
-      if (unfinished_singleton(m.stages[stage]) &&
+      if (waits_for_a_slot(m.stages[stage]) &&
           m.jobs[m.stages[stage].job].phase == JobPhase::live) {
         suspects.push_back(stage);
       }

@@ -262,21 +262,25 @@ void timer_fired(Step& s, TimerId id) {
 
 namespace {
 
-// Authorized outputs of a group that fails are dropped (C8).
-void discard_authorized(Step& s, GangId gang) {
+// What an attempt that does not go on was authorized to commit is dropped (C8).
+void discard_authorized(Step& s, StageId stage) {
   Machine& m = s.m;
+  StageCold& cold = cold_of(m, stage);
+  for (const auto& [partition, executor] : cold.authorized) {
+    s.write(model::OutputDiscarded{{job_name(m, m.stages[stage].job), stage_name(m, stage),
+                                    m.executors[executor].name, m.stages[stage].attempt, partition,
+                                    0}});
+    --m.counters.authorizations;
+  }
+  cold.authorized.clear();
+}
+
+void discard_authorized(Step& s, GangId gang) {
+  const Machine& m = s.m;
   std::vector<std::uint32_t> members = m.gangs[gang].members;
   std::ranges::sort(members);
   for (const std::uint32_t member : members) {
-    const StageId stage = stage_of(m, m.gangs[gang].job, member);
-    StageCold& cold = cold_of(m, stage);
-    for (const auto& [partition, executor] : cold.authorized) {
-      s.write(model::OutputDiscarded{{job_name(m, m.stages[stage].job), stage_name(m, stage),
-                                      m.executors[executor].name, m.stages[stage].attempt,
-                                      partition, 0}});
-      --m.counters.authorizations;
-    }
-    cold.authorized.clear();
+    discard_authorized(s, stage_of(m, m.gangs[gang].job, member));
   }
 }
 
@@ -359,11 +363,13 @@ void end_gang(Step& s, StageId leader, model::CancelCause cause) {
   GangRow& row = m.gangs.edit(gang);
   leave_queue(m, gang);
   if (row.phase == GangPhase::running && ends_with_results(m, gang, cause)) {
+    commit_authorized(s, gang);
     s.write(model::GroupCommitted{stage_ref(m, leader)});  // C7
     --m.counters.live_gangs;
     row.phase = GangPhase::committed;
     return;
   }
+  discard_authorized(s, gang);
   const bool queued = row.phase == GangPhase::inputs || row.phase == GangPhase::slots ||
                       row.phase == GangPhase::again;
   if (queued || row.phase == GangPhase::running) {
@@ -401,13 +407,15 @@ void tear_down(Step& s, JobId job, model::TaskReason kill_reason, model::CancelC
     if (m.stages[stage].phase == StagePhase::running) {
       complete_attempt(s, stage, model::StageStatus::cancelled,
                        reasons.at(static_cast<std::size_t>(cause)));
+      if (m.config.completion == model::Completion::final_stage) {
+        discard_authorized(s, stage);  // C7: its group commits what completed
+      }
     }
   }
   for (std::uint32_t i = 0; i < stages; ++i) {
     const StageId stage = stage_of(m, job, i);
     const GangId gang = m.stages[stage].gang;
     if (gang.valid() && m.gangs[gang].leader == i) {
-      discard_authorized(s, gang);
       end_gang(s, stage, cause);
     }
   }
@@ -463,6 +471,15 @@ void end_job(Step& s, JobId job, const JobEnding& ending) {
 
 namespace {
 
+// C6: a success on the executor that waits for its producers.
+bool holds_success(const Machine& m, StageId stage, std::size_t partition, ExecutorId executor) {
+  return std::ranges::any_of(m.colds[m.stages[stage].cold].held,
+                             [partition, executor](const StageCold::HeldSuccess& success) {
+                               return success.executor == executor &&
+                                      success.partition == static_cast<std::int32_t>(partition);
+                             });
+}
+
 // X3, X10 (a): does the loss of this executor fail the running group, beyond its running tasks?
 bool finished_output_needed(const Machine& m, GangId gang, ExecutorId executor, bool outputs_go) {
   const GangRow& row = m.gangs[gang];
@@ -483,7 +500,7 @@ bool finished_output_needed(const Machine& m, GangId gang, ExecutorId executor, 
       return consumer.done < consumer.tasks;
     });
     for (std::size_t p = 0; p < outputs.size(); ++p) {
-      if (outputs[p] != executor.value) {
+      if (outputs[p] != executor.value && !holds_success(m, stage, p, executor)) {
         continue;
       }
       const auto& list = m.colds[m.stages[stage].cold].authorized;

@@ -307,11 +307,25 @@ void group_wants(Step& s, GangId gang) {
   }
 }
 
-void leave_queue(Machine& m, GangId gang) {
+namespace {
+
+// It does not wait for slots any more, or not for now.
+void stop_waiting(Machine& m, GangId gang) {
   const StageId leader = gang_leader(m, gang);
   m.queue.clear_waiting(leader, Units{m});
-  std::erase(m.queued_gangs, leader);
   std::erase(m.newly_ready, leader);
+  GangRow& row = m.gangs.edit(gang);
+  if (row.timer.valid()) {
+    void_timer(m, row.timer);
+    row.timer = TimerId{};
+  }
+}
+
+}  // namespace
+
+void leave_queue(Machine& m, GangId gang) {
+  stop_waiting(m, gang);
+  std::erase(m.queued_gangs, gang_leader(m, gang));
 }
 
 namespace {
@@ -348,12 +362,10 @@ void input_changed(Step& s, StageId reader, std::int32_t by) {
     // X15: no longer ready; its rank stays.
     row.phase = GangPhase::inputs;
     row.announced = false;
-    const StageId leader = gang_leader(m, gang);
-    m.queue.clear_waiting(leader, Units{m});
-    std::erase(m.newly_ready, leader);
+    stop_waiting(m, gang);
     m.wants_pass = true;  // A8: it keeps nobody back any more
     row.told = true;
-    s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, leader),
+    s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, gang_leader(m, gang)),
                                model::QueuedReason::inputs, std::nullopt, std::nullopt});
   }
 }

@@ -191,7 +191,11 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
     }
   }
   if (refused) {
-    arm(s, stage, allowed);
+    // What was launched may have left only tasks that need not wait at this level any more.
+    const Locality next =
+        allowed_level(m, cold_of(m, stage), levels_of(m, spec, cold_of(m, stage).again));
+    m.wants_pass = m.wants_pass || next > allowed;
+    arm(s, stage, next);
   }
 }
 

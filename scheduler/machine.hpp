@@ -74,6 +74,9 @@ struct Machine {
   Ledger idle;   // executors A5 counts, idle; ids of its own
   Table<ExecutorId, ExecutorRow> executors;
   std::vector<ExpectedRow> expected;  // by ExpectedId
+  // Derived: by idle index the row of `expected`, and below which idle index nobody is due.
+  std::vector<std::uint32_t> expected_at;
+  std::uint32_t due_from = 0;
   Table<JobId, JobRow> jobs;
   StageTable stages;
   std::vector<StageCold> colds;

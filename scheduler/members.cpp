@@ -8,8 +8,14 @@ namespace rehearse::scheduler {
 
 namespace {
 
-bool completed(const StageRow& row) {
-  return row.phase == StagePhase::done && row.done == row.tasks;
+// Of a group that runs; outputs that were lost since do not count (X10 (b)).
+bool completed(const StageRow& row) { return row.phase == StagePhase::done; }
+
+// Every task succeeded and counts; some outputs may be lost again.
+bool all_succeeded(const Machine& m, StageId stage) {
+  const StageRow& row = m.stages[stage];
+  return row.phase == StagePhase::running && row.pending == 0 && row.running == 0 &&
+         (row.cold == none_u32 || m.colds[row.cold].held.empty());
 }
 
 // All members are done: readers outside find what was lost meanwhile (X10 (b)).
@@ -34,12 +40,19 @@ void finish_group(Step& s, GangId gang) {
   }
 }
 
+// C7: with the last result stage the job ends, which commits its groups.
+bool ends_job(const Machine& m, JobId job) {
+  return m.config.completion == model::Completion::final_stage && m.jobs[job].sinks_left == 0;
+}
+
 void release_held(Step& s, StageId stage);
 
 void complete_member(Step& s, StageId stage) {
   Machine& m = s.m;
   const JobId job = m.stages[stage].job;
   const GangId gang = m.stages[stage].gang;
+  const std::uint32_t index = m.stages[stage].index;
+  const std::shared_ptr<const model::StageGraph> graph = m.jobs[job].graph;  // outlives the job
   complete_attempt(s, stage, model::StageStatus::success, std::nullopt);
   StageRow& row = m.stages.edit(stage);
   row.registered = true;
@@ -48,14 +61,17 @@ void complete_member(Step& s, StageId stage) {
     --m.jobs.edit(job).sinks_left;
   }
   const bool last = --m.gangs.edit(gang).members_left == 0;
-  set_available(s, stage, true);
-  const std::shared_ptr<const model::StageGraph> graph = m.jobs[job].graph;
-  for (const std::uint32_t child : graph->pipelined_children.row(m.stages[stage].index)) {
+  const bool lost = m.config.failure.executor_loss == model::ExecutorLossAxis::running_only &&
+                    drop_gone_outputs(s, stage);
+  if (!lost && m.stages[stage].done == m.stages[stage].tasks) {
+    set_available(s, stage, true);
+  }
+  for (const std::uint32_t child : graph->pipelined_children.row(index)) {
     if (lives(m, job)) {
       release_held(s, stage_of(m, job, child));
     }
   }
-  if (last && lives(m, job) && m.config.completion != model::Completion::final_stage) {
+  if (last && lives(m, job) && !ends_job(m, job)) {
     finish_group(s, gang);
   }
   if (lives(m, job)) {
@@ -82,10 +98,7 @@ void release_held(Step& s, StageId stage) {
     ++m.stages.edit(stage).done;
     --m.gangs.edit(m.stages[stage].gang).unfinished;
   }
-  const StageRow& row = m.stages[stage];
-  if (row.phase == StagePhase::running && row.done == row.tasks) {
-    complete_member(s, stage);
-  }
+  count_member_success(s, stage);
 }
 
 }  // namespace
@@ -102,6 +115,7 @@ void hold_success(Step& s, RunId id) {
   Machine& m = s.m;
   const RunRow run = m.runs[id];
   ++m.counters.deferred;
+  note_location(m, run.stage, run.executor);
   if (m.config.task_end == model::TaskEndAxis::with_release) {
     s.out.list.emplace_back(ReturnSlot{id});
     unlink_from_stage(m, id);
@@ -134,7 +148,7 @@ void drop_held(Step& s, StageId stage) {
 }
 
 void count_member_success(Step& s, StageId stage) {
-  if (s.m.stages[stage].done == s.m.stages[stage].tasks) {
+  if (all_succeeded(s.m, stage)) {
     complete_member(s, stage);
   }
 }
@@ -144,10 +158,10 @@ void complete_empty_members(Step& s, GangId gang) {
   const JobId job = m.gangs[gang].job;
   const std::vector<std::uint32_t> members = m.gangs[gang].members;
   for (const std::uint32_t member : members) {
-    const StageId stage = stage_of(m, job, member);
     if (!lives(m, job)) {
       return;
     }
+    const StageId stage = stage_of(m, job, member);
     if (m.stages[stage].phase == StagePhase::running && m.stages[stage].tasks == 0 &&
         !(m.config.completion == model::Completion::after_parents &&
           waits_for_producers(m, stage))) {

@@ -25,6 +25,8 @@ std::vector<StageId> without_repetitions(const Machine& m, std::vector<StageId> 
   return stages;
 }
 
+}  // namespace
+
 void note_location(Machine& m, StageId stage, ExecutorId executor) {
   const std::size_t bucket = executor.index() / OutputIndex::executors_each;
   if (bucket >= m.outputs_on.size()) {
@@ -44,8 +46,6 @@ void note_location(Machine& m, StageId stage, ExecutorId executor) {
   recent = stage;
   index.stages.push_back(stage);
 }
-
-}  // namespace
 
 std::uint32_t output_executor(const Machine& m, StageId stage, std::int32_t partition) {
   const std::uint32_t cold = m.stages[stage].cold;

@@ -42,6 +42,10 @@ void forget_outputs(Step& s, GangId gang) {
   const std::vector<std::uint32_t> members = m.gangs[gang].members;
   for (const std::uint32_t member : members) {
     const StageId stage = stage_of(m, job, member);
+    if (m.stages[stage].sink_done && !m.gangs[gang].committed_once) {
+      m.stages.edit(stage).sink_done = false;  // C7: its results fell with the group
+      ++m.jobs.edit(job).sinks_left;
+    }
     if (m.stages[stage].registered && has_readers(m, stage)) {
       drop_outputs(s, stage);
       set_available(s, stage, false);

@@ -82,6 +82,12 @@ void admit_without_slots(Step& s, GangId gang) {
     }
   }
   settle_empty_attempt(s, gang);
+  for (const std::uint32_t member : members) {
+    const bool waits = lives(m, job) && m.stages[stage_of(m, job, member)].pending > 0;
+    if (waits) {
+      judge_starvation(s, stage_of(m, job, member));
+    }
+  }
 }
 
 void retry_or_give_up(Step& s, GangId gang) {
@@ -99,8 +105,8 @@ void retry_or_give_up(Step& s, GangId gang) {
   }
   row.resting = true;
   m.queue.clear_waiting(leader, Units{m});
-  set_timer(s, {{}, TimerKind::retry, row.job, row.leader, none_u32},
-            m.config.admission.retry_interval);
+  row.timer = set_timer(s, {{}, TimerKind::retry, row.job, row.leader, none_u32},
+                        m.config.admission.retry_interval);
 }
 
 void dissolve(Step& s, GangId gang) {
@@ -143,6 +149,8 @@ void dissolve(Step& s, GangId gang) {
     const StageId stage = stage_of(m, job, member);
     if (lives(m, job) && m.stages[stage].phase == StagePhase::waiting) {
       want(s, stage);
+    } else if (lives(m, job) && m.stages[stage].phase == StagePhase::running) {
+      judge_starvation(s, stage);  // an empty member before it made it ready
     }
   }
 }

@@ -130,6 +130,19 @@ void Ledger::close(ExecutorId executor) {
   digest_.touch(e, rows_[e].dirty.on);
 }
 
+void Ledger::exchange(ExecutorId left, ExecutorId right) {
+  close(left);
+  close(right);
+  const auto width = static_cast<std::ptrdiff_t>(2 * resources_);
+  const auto from = amounts_.begin() + width * static_cast<std::ptrdiff_t>(left.index());
+  const auto to = amounts_.begin() + width * static_cast<std::ptrdiff_t>(right.index());
+  std::swap_ranges(from, from + width, to);
+  std::swap(rows_[left.index()].bound, rows_[right.index()].bound);
+  std::swap(name_keys_[left.index()], name_keys_[right.index()]);
+  open(left);
+  open(right);
+}
+
 void Ledger::take(ExecutorId executor, ProfileId profile) {
   const std::size_t e = executor.index();
   RH_CHECK(rows_[e].open, executor.value);

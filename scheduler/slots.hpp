@@ -27,6 +27,8 @@ class Ledger final : public SlotView {
   // Open executors offer slots; closed ones count 0.
   void open(ExecutorId executor);
   void close(ExecutorId executor);
+  // Two open executors, idle, change their numbers.
+  void exchange(ExecutorId left, ExecutorId right);
   [[nodiscard]] bool is_open(ExecutorId executor) const { return rows_[executor.index()].open; }
   [[nodiscard]] bool serves(ExecutorId executor, ProfileId profile) const;
 

@@ -164,6 +164,7 @@ struct GangRow {
   std::int32_t group_reruns = 0;  // X16: after a failure
   std::int32_t checks = 0;        // under retry, in this wait (A6)
   std::int32_t members_left = 0;  // not completed; where members complete one by one (C6)
+  TimerId timer;                  // of this wait: retry or fall-back (A6); may have fired
   bool barrier = false;           // a barrier stage (A12)
   bool resting = false;           // under retry: not looked at before its timer (A8)
   bool patient = false;           // X16: waits for slots, whatever `short` says

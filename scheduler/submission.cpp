@@ -94,6 +94,29 @@ bool judge_now(const Machine& m, const SubmitJob& input, const GangRow& unit,
   return true;
 }
 
+// Without gang admission (A2 none, A11) the members wait for slots as regular stages do, one slot
+// each at least (A5); true if one never finds any.
+bool judge_members(const Machine& m, const model::JobSpec& spec, const GangRow& unit,
+                   std::map<model::Code, std::string>& found, Verdict& verdict) {
+  for (const std::uint32_t member : unit.members) {
+    const model::StageSpec& stage = spec.stages[member];
+    if (stage.tasks == 0 || m.idle.free_total(stage.profile) > 0) {
+      continue;
+    }
+    std::vector<std::int32_t> need(unit.demand.size(), 0);
+    need[stage.profile.index()] = 1;
+    const std::vector<std::int64_t> counts(need.begin(), need.end());
+    verdict.need = per_profile(m, counts, need);
+    verdict.have = per_profile(m, m.idle.free_totals(), need);
+    if (m.idle.open_count() > 0 || m.autoscaling) {
+      found.emplace(model::Code::insufficient_slots,
+                    "stage " + std::string(m.names->text(stage.name)) + " can never fit");
+    }
+    return true;
+  }
+  return false;
+}
+
 // A5 over the units of the job, the first that can never fit.
 void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
                     std::map<model::Code, std::string>& found, Verdict& verdict) {
@@ -119,7 +142,10 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
       continue;  // A12: its check is repeated, and never final before the last
     }
     if (unit.members.size() > 1 && m.config.admission.hold == model::Hold::none) {
-      continue;  // no gang admission: stages wait for slots as regular ones do
+      if (judge_members(m, *input.spec, unit, found, verdict)) {
+        return;
+      }
+      continue;
     }
     if (unit.members.size() > 1 && m.config.admission.shortfall == model::Shortfall::rejection &&
         judge_now(m, input, unit, found, verdict)) {
@@ -133,6 +159,9 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
       continue;
     }
     if (unit.members.size() > 1 && m.config.admission.when_short == model::Short::fall_back) {
+      if (judge_members(m, *input.spec, unit, found, verdict)) {
+        return;
+      }
       continue;  // A11: it falls back instead
     }
     std::vector<std::int64_t> need(unit.demand.begin(), unit.demand.end());

@@ -268,16 +268,35 @@ class Generator {
     } else if (focus_.all_regular) {
       keys.emplace_back("\"edges\": \"all-regular\"");
     }
-    keys.push_back(fmt::format(R"("admission": {{"short": "{}", "overtake": "{}", "depth": {}}})",
-                               draw_.percent(80) ? "wait" : "fail",
-                               draw_.pick({"never", "backfill"}),
-                               draw_.percent(80) ? 64 : draw_.range(1, 3)));
+    keys.push_back(fmt::format(
+        R"("admission": {{"queue": "{}", "hold": "{}", "short": {}, "overtake": {}, "depth": {}}})",
+        draw_.pick({"fifo", "fifo", "fair", "priority", "smallest-first", "unordered"}),
+        draw_.percent(70) ? "reserve" : draw_.pick({"check", "none"}),
+        draw_.pick({"\"wait\"", "\"wait\"", "\"fail\"",
+                    R"({"retry": {"interval": "2ms", "max": 5}})",
+                    R"({"fall-back": {"after": "0s"}})", R"({"fall-back": {"after": "3ms"}})"}),
+        draw_.pick({"\"never\"", "\"backfill\"", "\"easy\"", R"({"aging": {"after": "5ms"}})"}),
+        draw_.percent(80) ? 64 : draw_.range(1, 3)));
+    if (!focus_.sequential && draw_.percent(40)) {
+      keys.push_back("\"completion\": \"" +
+                     draw_.pick({"group", "after-parents", "immediate", "final-stage"}) + "\"");
+      keys.push_back("\"task_end\": \"" + draw_.pick({"at-once", "with-release"}) + "\"");
+    }
+    if (draw_.percent(30)) {
+      keys.push_back("\"locality_wait\": \"3ms\"");
+    }
     keys.push_back(fmt::format(
         R"("failure": {{"executor_loss": "{}", "max_task_failures": {}, "max_stage_attempts": {}, )"
-        R"("resubmit_delay": "{}"}})",
+        R"("resubmit_delay": "{}", "group": {}, "member": "{}"}})",
         draw_.pick({"needed", "any-member", "running-only"}), draw_.range(1, 3), draw_.range(1, 4),
-        draw_.pick({"0s", "1ms", "3ms", "10ms"})));
-    keys.push_back("\"placement\": \"" + draw_.pick({"spread", "pack"}) + "\"");
+        draw_.pick({"0s", "1ms", "3ms", "10ms"}),
+        draw_.pick(
+            {"\"fail-job\"", "\"fail-job\"", R"({"rerun-group": {"max": 2, "delay": "1ms"}})"}),
+        draw_.pick({"any", "any", "counted"})));
+    keys.push_back(
+        "\"placement\": \"" +
+        draw_.pick({"spread", "pack", "round-robin", "nested", "consistent-hash", "random"}) +
+        "\"");
     keys.push_back("\"output_commit\": \"" + draw_.pick({"immediate", "at-group-commit"}) + "\"");
     if (draw_.percent(25)) {
       keys.emplace_back("\"outputs_survive_executor\": true");

@@ -50,6 +50,9 @@ bool same_action(const Action& left, const Action& right, const Actions& of_left
   if (const auto* a = std::get_if<Kill>(&left)) {
     return a->run == std::get<Kill>(right).run && a->reason == std::get<Kill>(right).reason;
   }
+  if (const auto* a = std::get_if<ReturnSlot>(&left)) {
+    return a->run == std::get<ReturnSlot>(right).run;
+  }
   const auto& a = std::get<SetTimer>(left);
   return a.timer == std::get<SetTimer>(right).timer && a.delay == std::get<SetTimer>(right).delay;
 }
@@ -93,6 +96,11 @@ class Environment {
     model::NameId profile;
     bool live = false;
     bool killed = false;
+    bool returned = false;  // its slot is free, its end is told later (C6)
+  };
+  struct Timer {
+    TimerId id;
+    model::Instant due = 0;
   };
   struct Executor {
     model::ExecutorSpec spec;
@@ -222,8 +230,11 @@ class Environment {
         end_task(*end);
       } else if (const auto* kill = std::get_if<Kill>(&action)) {
         kill_task(*kill);
+      } else if (const auto* back = std::get_if<ReturnSlot>(&action)) {
+        return_slot(*back);
       } else {
-        timers_.push_back(std::get<SetTimer>(action).timer);
+        const auto& timer = std::get<SetTimer>(action);
+        timers_.push_back({timer.timer, now_ + timer.delay});
       }
     }
   }
@@ -267,7 +278,7 @@ class Environment {
     const model::NameId profile = scenario_.cluster.profiles[stage.profile.index()].name;
     Run& run = runs_[launch.run.index()];
     RH_CHECK(!run.live, launch.run.value);
-    run = {launch, profile, true, false};
+    run = {launch, profile, true, false, false};
     ++executors_[launch.executor.index()].runs;
     emit(model::TaskStart{task_ref(launch), false});
   }
@@ -281,8 +292,20 @@ class Environment {
       line.counted = false;
     }
     run.live = false;
-    --executors_[run.launch.executor.index()].runs;
+    if (run.returned) {
+      line.slot = model::SlotState::held;
+    } else {
+      --executors_[run.launch.executor.index()].runs;
+    }
     emit(line);
+  }
+
+  void return_slot(const ReturnSlot& back) {
+    Run& run = runs_[back.run.index()];
+    RH_CHECK(run.live && !run.killed && !run.returned, back.run.value);
+    run.returned = true;
+    --executors_[run.launch.executor.index()].runs;
+    emit(model::SlotReturned{run.launch.executor_name, run.profile, 1, run.launch.job_name});
   }
 
   void kill_task(const Kill& kill) {
@@ -331,16 +354,23 @@ class Environment {
     }
   }
 
-  // A8: where no pass is wanted, a pass changes nothing. Gangs beyond the depth wait for it (A20).
+  // A8: where no pass is wanted, a pass changes nothing. Gangs beyond the depth wait for it (A20),
+  // and a locality wait ends with its timer, which comes late here.
   void check_nothing_is_asleep() {
-    if (core_.wants_pass() || scenario_.scheduler.admission.depth < 64) {
+    const bool late_timer = scenario_.scheduler.locality_wait > 0 && !timers_.empty();
+    if (core_.wants_pass() || scenario_.scheduler.admission.depth < 64 || late_timer) {
       return;
     }
     Core probed(core_);
     of_copy_.clear();
     probed.pass(of_copy_);
     if (!of_copy_.list.empty()) {
-      wrong_.emplace_back("something could start and no pass was wanted");
+      std::string what = "something";
+      if (const auto* launch = std::get_if<Launch>(&of_copy_.list.front())) {
+        what = fmt::format("{}/{}/{}", names_.text(launch->job_name),
+                           names_.text(launch->stage_name), launch->partition);
+      }
+      wrong_.push_back(what + " could start and no pass was wanted");
     }
   }
 
@@ -391,7 +421,7 @@ class Environment {
   [[nodiscard]] std::vector<RunId> live_runs() const {
     std::vector<RunId> list;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (runs_[i].live) {
+      if (runs_[i].live && !runs_[i].returned) {
         list.emplace_back(i);
       }
     }
@@ -460,9 +490,10 @@ class Environment {
       return;
     }
     const auto at = timers_.begin() + below(timers_.size());
-    const TimerId timer = *at;
+    const Timer timer = *at;
     timers_.erase(at);
-    step(TimerFired{timer});
+    now_ = std::max(now_, timer.due);  // others may come late, none comes early
+    step(TimerFired{timer.id});
   }
 
   // ---- executors ----
@@ -694,7 +725,7 @@ class Environment {
   std::vector<JobId> latest_of_;
   std::vector<bool> failed_;
   std::map<std::uint32_t, JobId> job_named_;
-  std::vector<TimerId> timers_;
+  std::vector<Timer> timers_;
   std::size_t submitted_ = 0;
   bool rejected_ = false;
 };
