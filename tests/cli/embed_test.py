@@ -61,9 +61,14 @@ def check_kill(journal):
     expect(ends == [("failed", "EXECUTOR_LOST")], f"--kill-worker: job ends {ends}")
     expect(len(of_kind(lines, "executor_lost")) == 1, "--kill-worker: nobody died")
     # Peers hold their slots until their threads have stopped, and all of them do.
-    killed = [line for line in of_kind(lines, "task_end") if line["status"] == "killed"]
-    expect(len(killed) == 3 and len(of_kind(lines, "slot_returned")) == 3,
-           f"--kill-worker: {len(killed)} of 3 peers killed")
+    # Who reads what the dead one wrote cannot be done; another producer may have been.
+    ends = of_kind(lines, "task_end")
+    killed = [line["stage"] for line in ends if line["status"] == "killed"]
+    done = [line["stage"] for line in ends if line["status"] == "success"]
+    expect(killed.count("count") == 2 and len(killed) + len(done) == 3 and "count" not in done,
+           f"--kill-worker: of 3 peers {killed} were killed, {done} were done")
+    expect(len(of_kind(lines, "slot_returned")) == len(killed),
+           f"--kill-worker: {len(of_kind(lines, 'slot_returned'))} of {len(killed)} slots came back")
     expect(not [line for line in of_kind(lines, "task_start") if line["stage"] == "merge"],
            "--kill-worker: merge read what was never committed")
 
