@@ -2,7 +2,9 @@
 
 A file is remembered by a hash of its text, of every header of ours that it reaches, of its compile
 command, of .clang-tidy and of the version of clang-tidy; the record is <build>/clang-tidy-cache.
-Findings are never remembered, so they show until they are gone. With --changed only sources are
+Findings are never remembered, so they show until they are gone. Looked at first is what was committed
+last; the rest follows in an order that turns with the commit, so that a limit of seconds leaves out
+other files every time. With --changed only sources are
 looked at that differ from the merge base with the main branch (or from HEAD on it), or that
 include a header that does. What the limits leave out is named.
 """
@@ -10,7 +12,6 @@ include a header that does. What the limits leave out is named.
 import argparse
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -59,6 +60,17 @@ def changed_files():
     return {ROOT / name for name in tracked + fresh}
 
 
+def in_turn(todo):
+    """What is not committed, or was in the last commits, then the rest from another place each time."""
+    recent = set(git("log", "-8", "--name-only", "--format=") or [])
+    recent |= set(git("diff", "--name-only", "HEAD") or [])
+    fresh = [item for item in todo if str(item[0].relative_to(ROOT)) in recent]
+    rest = [item for item in todo if str(item[0].relative_to(ROOT)) not in recent]
+    head = (git("rev-parse", "HEAD") or ["0"])[0]
+    start = int(head[:8], 16) % len(rest) if rest else 0
+    return fresh + rest[start:] + rest[:start]
+
+
 def key_of(source, command, texts, salt):
     digest = hashlib.sha256(salt)
     digest.update(command.encode())
@@ -93,8 +105,7 @@ def main():
                   if changed & everything[source][1].keys()}
     known = sum(record.exists() for record in wanted.values())
     todo = [(source, record) for source, record in wanted.items() if not record.exists()]
-    # What was edited last is looked at first: that is what somebody waits for.
-    todo.sort(key=lambda item: -os.stat(item[0]).st_mtime)
+    todo = in_turn(todo)
     left_out = todo[options.files_max:]
     todo = todo[:options.files_max]
 
