@@ -2,9 +2,9 @@
 
 A file is remembered by a hash of its text, of every header of ours that it reaches, of its compile
 command, of .clang-tidy and of the version of clang-tidy; the record is <build>/clang-tidy-cache.
-Findings are never remembered, so they show until they are gone. Looked at first is what was committed
-last; the rest follows in an order that turns with the commit, so that a limit of seconds leaves out
-other files every time. With --changed only sources are
+Findings are never remembered, so they show until they are gone. Looked at first is what was
+committed last; the rest follows in an order that turns with the commit, so that a limit of seconds
+leaves out other files every time. With --changed only sources are
 looked at that differ from the merge base with the main branch (or from HEAD on it), or that
 include a header that does. What the limits leave out is named.
 """
@@ -61,7 +61,7 @@ def changed_files():
 
 
 def in_turn(todo):
-    """What is not committed, or was in the last commits, then the rest from another place each time."""
+    """What is not committed or was in the last commits, then the rest from another place each time."""
     recent = set(git("log", "-8", "--name-only", "--format=") or [])
     recent |= set(git("diff", "--name-only", "HEAD") or [])
     fresh = [item for item in todo if str(item[0].relative_to(ROOT)) in recent]
@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--changed", action="store_true")
     parser.add_argument("--files-max", type=int, default=10**9)
-    parser.add_argument("--seconds-max", type=int, default=10**9)
+    parser.add_argument("--seconds-max", type=int, default=86400)
     options = parser.parse_args()
     build = options.build.resolve()
     cache = build / "clang-tidy-cache"
