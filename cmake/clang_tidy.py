@@ -4,9 +4,9 @@ A file is remembered by a hash of its text, of every header of ours that it reac
 command, of .clang-tidy and of the version of clang-tidy; the record is <build>/clang-tidy-cache.
 Findings are never remembered, so they show until they are gone. Looked at first is what was
 committed last; the rest follows in an order that turns with the commit, so that a limit of seconds
-leaves out other files every time. With --changed only sources are
-looked at that differ from the merge base with the main branch (or from HEAD on it), or that
-include a header that does. What the limits leave out is named.
+leaves out other files every time. With --changed only sources are looked at that differ from the
+merge base with the main branch (or from HEAD on it), or that include a header that does. What the
+limits leave out is named.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def changed_files():
 
 
 def in_turn(todo):
-    """What is not committed or was in the last commits, then the rest from another place each time."""
+    """What is not committed or was in the last commits, then the rest, each time from elsewhere."""
     recent = set(git("log", "-8", "--name-only", "--format=") or [])
     recent |= set(git("diff", "--name-only", "HEAD") or [])
     fresh = [item for item in todo if str(item[0].relative_to(ROOT)) in recent]
