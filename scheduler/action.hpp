@@ -11,6 +11,7 @@
 
 #include "model/support/events.hpp"
 #include "scheduler/ids.hpp"
+#include "scheduler/offers.hpp"
 
 namespace rehearse::scheduler {
 
@@ -27,6 +28,7 @@ struct Launch {
   std::int32_t partition = 0;
   std::int32_t attempt = 0;     // of the stage
   std::int32_t try_number = 0;  // of the partition within the attempt
+  Locality locality = Locality::any;
 };
 
 // Write the task_end line of a run that ended by itself or with its executor. First action of the
@@ -63,7 +65,13 @@ struct Entry {
   std::uint32_t index = 0;
 };
 
-using Action = std::variant<Entry, Launch, EndTask, Kill, SetTimer, ReturnSlot>;
+// To CommitAsked.
+struct CommitAnswered {
+  CommitTry task;
+  bool granted = false;
+};
+
+using Action = std::variant<Entry, Launch, EndTask, Kill, SetTimer, ReturnSlot, CommitAnswered>;
 
 // Output of a step; reused by the caller to avoid allocation: clear() before each step.
 struct Actions {

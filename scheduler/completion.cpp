@@ -134,10 +134,19 @@ void commit_authorized(Step& s, GangId gang) {
 
 namespace {
 
+// What failed before a success is forgotten, should its output be lost and the task run again.
+void forget_failures(StageCold& cold, std::int32_t partition) {
+  const auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
+  if (found != cold.tries.end()) {
+    found->failures = 0;
+  }
+}
+
 void regular_succeeded(Step& s, const RunRow& run) {
   Machine& m = s.m;
   const StageId stage = run.stage;
   record_output(m, stage, run.partition, run.executor);
+  forget_failures(cold_of(m, stage), run.partition);
   StageRow& row = m.stages.edit(stage);
   ++row.done;
   const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
@@ -262,6 +271,7 @@ void attempt_maybe_over(Step& s, StageId stage) {
 
 void renew_member(Step& s, StageId stage, std::int32_t attempt) {
   Machine& m = s.m;
+  end_commits(cold_of(m, stage));  // a rerun starts with every right free (C8)
   const std::int32_t tasks = m.stages[stage].tasks;
   for (std::int32_t p = 0; p < tasks; ++p) {
     clear_output(m, stage, p);

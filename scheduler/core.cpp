@@ -184,6 +184,8 @@ struct Dispatch {
     }
   }
   void operator()(const TimerFired& input) const { timer_fired(s, input.timer); }
+  void operator()(const CommitAsked& input) const { commit_asked(s, input); }
+  void operator()(const CommitEnded& input) const { commit_ended(s.m, input); }
   void operator()(const Stuck& /*input*/) const { fail_stuck_jobs(s); }
 };
 
@@ -235,6 +237,15 @@ bool Core::wants_pass() const { return machine_->wants_pass; }
 void Core::pass(Actions& out) {
   Step s{*machine_, out};
   scheduler::pass(s);
+}
+
+void Core::offer(const OfferRound& round, Actions& out) {
+  Step s{*machine_, out};
+  scheduler::offer(s, round);
+}
+
+StageReport Core::report(JobId job, StageIndex stage) const {
+  return scheduler::report(*machine_, job, stage);
 }
 
 model::Probe Core::probe(model::ProbeWhen when) { return scheduler::probe(*machine_, when); }

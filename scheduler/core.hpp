@@ -15,6 +15,7 @@
 #include "model/scheduler_config.hpp"
 #include "scheduler/action.hpp"
 #include "scheduler/input.hpp"
+#include "scheduler/offers.hpp"
 #include "scheduler/policy.hpp"
 
 namespace rehearse::scheduler {
@@ -31,6 +32,8 @@ struct EngineOptions {
   bool old_fetch_protocol = false;
   // Attempts of a stage in all, whatever succeeded between them; 0: no bound.
   std::int64_t max_total_stage_attempts = 0;
+  // Nobody may commit.
+  bool refuse_commits = false;
 };
 
 // What the core is made for. Executors are told by inputs, not here.
@@ -64,6 +67,10 @@ class Core {
   [[nodiscard]] bool wants_pass() const;
   // The decisions at the end of a round (scenario.md section 4).
   void pass(Actions& out);
+  // The same over some executors only (offers.hpp).
+  void offer(const OfferRound& round, Actions& out);
+  // How a stage of a live job stands; empty for others.
+  [[nodiscard]] StageReport report(JobId job, StageIndex stage) const;
 
   // Counts of the `probe` line, for the end of a run.
   [[nodiscard]] model::Probe probe(model::ProbeWhen when);

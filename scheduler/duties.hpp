@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "scheduler/duties_pass.hpp"
 #include "scheduler/machine.hpp"
 
 namespace rehearse::scheduler {
@@ -58,11 +59,6 @@ void foreign_job_ended(Step& s, StageId stage);
 void release_stage_rows(Machine& m, JobId job);
 
 // ---- admission and launch (admission.cpp, launch.cpp) ----
-struct Placed {
-  std::uint32_t stage = 0;  // within the job
-  std::int32_t partition = 0;
-  ExecutorId executor;
-};
 enum class Fit : std::uint8_t { fits, short_of_slots };
 struct TrialOn {
   Ledger& slots;
@@ -86,6 +82,8 @@ void pass(Step& s);
                                     const model::JobSpec& job, const model::StageSpec& spec,
                                     std::int32_t partition);
 RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor);
+[[nodiscard]] Locality nearness(const Machine& m, const std::vector<model::NameId>& prefers,
+                                ExecutorId executor);
 struct Outlook;
 // `outlook`: a head waits that may not be delayed; null otherwise.
 void launch_pending(Step& s, StageId stage, Outlook* outlook);
@@ -93,37 +91,6 @@ void launch_pending(Step& s, StageId stage, Outlook* outlook);
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
 void free_slot(Machine& m, RunId run);          // the slot is free; the row stays
 void free_run(Machine& m, RunId run);           // the slot is free; the row is gone
-
-// ---- queue fair (fair.cpp, A18) ----
-[[nodiscard]] std::vector<StageId> fair_order(const Machine& m);  // units with something to start
-
-// ---- delay scheduling (locality.cpp, A13) ----
-[[nodiscard]] model::NameId host_of(const Machine& m,
-                                    model::NameId name);  // of an executor; a host
-[[nodiscard]] ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
-                                      const std::vector<model::NameId>& prefers, Locality level);
-[[nodiscard]] bool is_delayed(const Machine& m,
-                              StageId stage);  // does a locality wait hold for it?
-void begin_delay(Machine& m, StageId stage);
-void launch_delayed(Step& s, StageId stage, Outlook* outlook);
-// All tasks of a barrier stage, as near as its wait demands, or none.
-[[nodiscard]] bool placed_within_delay(Step& s, StageId stage, std::vector<Placed>& placed);
-
-// ---- looking ahead (lookahead.cpp, A17) ----
-struct Outlook {
-  model::Instant start = 0;  // the head's earliest; the greatest instant: not by what runs
-  bool amounts = false;      // spare is in 1/1000 units by resource, else in slots by profile
-  std::vector<std::int64_t> spare;  // at `start`, beside the head
-};
-[[nodiscard]] model::Duration estimate_of(Machine& m, StageId stage, std::int32_t partition);
-[[nodiscard]] model::Instant expected_end(Machine& m, StageId stage, std::int32_t partition,
-                                          ExecutorId executor);
-void note_expected_end(Machine& m, RunId run);
-void forget_expected_end(Machine& m, RunId run);
-[[nodiscard]] Outlook look_ahead(const Machine& m, const GangRow& head);
-// May a task that starts now run beside the head? If so, what it takes is taken from `outlook`.
-[[nodiscard]] bool is_harmless(Machine& m, Outlook& outlook, StageId stage, std::int32_t partition,
-                               ExecutorId executor);
 
 // ---- completion (completion.cpp) ----
 void task_ended(Step& s, const TaskEnded& input);

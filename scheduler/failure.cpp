@@ -61,6 +61,7 @@ model::Code cause_of(std::optional<model::TaskReason> reason) {
 void kill_run(Step& s, RunId run, model::TaskReason reason) {
   Machine& m = s.m;
   RH_CHECK(m.runs.has(run) && !m.runs[run].dying, run.value);
+  release_commit(m, m.runs[run]);
   unlink_from_stage(m, run);
   m.runs.edit(run).dying = true;
   ++m.counters.kills;
@@ -104,6 +105,9 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   const StageId stage = run.stage;
   const StageRow& row = m.stages[stage];
   const JobId job = row.job;
+  if (input.reason != model::TaskReason::commit_denied) {
+    release_commit(m, run);
+  }
   const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
   ExecutorId source;
   if (input.reason == model::TaskReason::fetch_failed) {
@@ -548,6 +552,7 @@ std::vector<RunRow> end_runs_on(Step& s, ExecutorId executor) {
   for (const RunId run : runs) {
     if (!m.runs[run].dying) {
       lost.push_back(m.runs[run]);
+      release_commit(m, m.runs[run]);
       s.out.list.emplace_back(
           EndTask{run, model::TaskStatus::failed, model::TaskReason::executor_lost, true});
       unlink_from_stage(m, run);

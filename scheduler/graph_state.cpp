@@ -499,7 +499,9 @@ void release_stage_rows(Machine& m, JobId job) {
     cold.foreign_readers.clear();
     cold.foreign = StageId{};
     cold.mean = -1;
+    cold.rollbacks = 0;
     cold.held.clear();
+    end_commits(cold);
     m.free_colds.push_back(stage_row.cold);
   }
   m.stages.remove_block(row.first_stage, row.stages);

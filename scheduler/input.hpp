@@ -14,6 +14,7 @@
 #include "model/support/event_types.hpp"
 #include "model/support/time.hpp"
 #include "scheduler/ids.hpp"
+#include "scheduler/offers.hpp"
 
 namespace rehearse::scheduler {
 
@@ -109,11 +110,23 @@ struct TimerFired {
   TimerId timer;
 };
 
+// A task asks whether it may commit (SS-1.11); answered by CommitAnswered in the same step. One try
+// of a partition at most gets the right while the stage lives; its failure, kill or loss frees it.
+struct CommitAsked {
+  CommitTry task;
+};
+
+// A try that the core did not launch ended without success: it gets no right, and what it held is
+// free.
+struct CommitEnded {
+  CommitTry task;
+};
+
 // Nothing can happen any more (W5): every live job fails with DEADLOCK.
 struct Stuck {};
 
 using Input = std::variant<SubmitJob, CancelJob, ForgetJob, ExpectExecutor, GiveUpExecutor,
                            JoinExecutor, LoseExecutor, HoldExecutor, ReleaseExecutor, TaskEnded,
-                           KillEffective, TimerFired, Stuck>;
+                           KillEffective, TimerFired, CommitAsked, CommitEnded, Stuck>;
 
 }  // namespace rehearse::scheduler

@@ -119,6 +119,30 @@ ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placemen
   return executor;
 }
 
+Locality nearness(const Machine& m, const std::vector<model::NameId>& prefers,
+                  ExecutorId executor) {
+  if (prefers.empty()) {
+    return Locality::no_preference;
+  }
+  const ExecutorRow& row = m.executors[executor];
+  Locality best = Locality::any;
+  for (const model::NameId name : prefers) {
+    if (name == row.name) {
+      return Locality::process;
+    }
+    const model::NameId host = host_of(m, name);
+    if (host == row.host) {
+      best = Locality::node;
+      continue;
+    }
+    const auto there = m.on_host.find(host.value);
+    const bool same_rack = row.rack.valid() && there != m.on_host.end() && !there->second.empty() &&
+                           m.executors[there->second.front()].rack == row.rack;
+    best = same_rack ? std::min(best, Locality::rack) : best;
+  }
+  return best;
+}
+
 RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor) {
   Machine& m = s.m;
   StageRow& row = m.stages.edit(stage);
@@ -153,9 +177,14 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
   ++m.counters.busy;
   ++m.counters.launches;
   const model::JobSpec& spec = *m.jobs[row.job].spec;
+  const model::StageSpec& of_stage = spec.stages[row.index];
+  const Locality near =
+      of_stage.prefers.empty()
+          ? Locality::no_preference
+          : nearness(m, of_stage.prefers[static_cast<std::size_t>(partition)], executor);
   s.out.list.emplace_back(Launch{id, row.job, StageIndex{row.index}, executor, spec.name,
-                                 spec.stages[row.index].name, where.name, partition, row.attempt,
-                                 try_number});
+                                 of_stage.name, where.name, partition, row.attempt, try_number,
+                                 near});
   return id;
 }
 
@@ -208,6 +237,9 @@ void launch_pending(Step& s, StageId stage, Outlook* outlook) {
   const model::JobSpec& job = *m.jobs[m.stages[stage].job].spec;
   const model::StageSpec& spec = job.stages[m.stages[stage].index];
   PlacementPolicy& placement = *m.policies.placement;
+  if (m.round.limit && *m.round.limit < Locality::no_preference) {
+    return;  // it waits for none of its slots
+  }
   while (m.stages[stage].pending > 0) {
     StageCold& cold = cold_of(m, stage);
     const bool again = !cold.again.empty();

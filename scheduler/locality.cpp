@@ -141,6 +141,15 @@ bool is_delayed(const Machine& m, StageId stage) {
          !spec_of(m, stage).prefers.empty() && !is_member(m, stage);
 }
 
+std::vector<Locality> locality_levels(const Machine& m, StageId stage) {
+  const model::StageSpec& spec = spec_of(m, stage);
+  const StageRow& row = m.stages[stage];
+  if (spec.prefers.empty() || row.cold == none_u32) {
+    return {};
+  }
+  return levels_of(m, spec, m.colds[row.cold].again);
+}
+
 void begin_delay(Machine& m, StageId stage) {
   cold_of(m, stage).delay = {Locality::process, m.now, -1, true};
 }
@@ -157,6 +166,9 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
   std::optional<Locality> nearest;
   Locality allowed = Locality::any;
   for (const Locality level : levels) {
+    if (m.round.limit && level > *m.round.limit) {
+      break;
+    }
     allowed = allowed_level(m, cold_of(m, stage), levels);
     const Locality limit = level == Locality::no_preference ? level : std::min(level, allowed);
     std::vector<std::int32_t> pending = cold_of(m, stage).again;
@@ -182,14 +194,17 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
     m.queue.clear_pending(stage, spec.profile);
   }
   if (m.config.locality_reset == model::LocalityReset::spark) {
+    const bool counts =
+        m.round.kind == RoundKind::complete || (m.round.kind == RoundKind::partial && delay.clean);
     if (refused) {
       delay.clean = false;
-    } else if (nearest) {  // everything offered was taken: the wait starts anew
+    } else if (nearest && counts) {  // everything offered was taken: the wait starts anew
       delay.level = *nearest;
       delay.since = m.now;
       delay.clean = true;
     }
   }
+  delay.refused = refused;
   if (refused) {
     // What was launched may have left only tasks that need not wait at this level any more.
     const Locality next =

@@ -67,6 +67,11 @@ struct Machine {
   model::Duration expected_launch = 0;
   model::Duration expected_status = 0;
   model::Instant now = 0;  // not state
+  struct Round {           // of the pass that runs; not state
+    RoundKind kind = RoundKind::complete;
+    std::optional<Locality> limit;
+  };
+  Round round;
   PolicySet policies;
   std::unique_ptr<PlacementPolicy> idle_placement;  // for trials on the idle cluster
 

@@ -100,6 +100,7 @@ void undo(Step& s, StageId reached, std::vector<StageId>& stopped) {
     return;
   }
   m.stages.edit(stage).rolled_back = row.attempt;
+  ++cold_of(m, stage).rollbacks;
   if (row.phase == StagePhase::running) {
     stop_attempt(s, stage);
     stopped.push_back(stage);

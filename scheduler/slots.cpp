@@ -130,6 +130,30 @@ void Ledger::close(ExecutorId executor) {
   digest_.touch(e, rows_[e].dirty.on);
 }
 
+void Ledger::withhold(ExecutorId executor, const model::ResourceVector& amounts) {
+  const std::size_t e = executor.index();
+  RH_CHECK(rows_[e].open, executor.value);
+  for (std::size_t r = 0; r < resources_; ++r) {
+    free_of(e)[r] -= amounts[r];
+    free_amount_[r] -= amounts[r];
+    RH_CHECK(free_of(e)[r] >= 0, executor.value);
+  }
+  recount_all(e);
+  digest_.touch(e, rows_[e].dirty.on);
+}
+
+void Ledger::restore(ExecutorId executor, const model::ResourceVector& amounts) {
+  const std::size_t e = executor.index();
+  RH_CHECK(rows_[e].open, executor.value);
+  for (std::size_t r = 0; r < resources_; ++r) {
+    free_of(e)[r] += amounts[r];
+    free_amount_[r] += amounts[r];
+    RH_CHECK(free_of(e)[r] <= total_of(e)[r], executor.value);
+  }
+  recount_all(e);
+  digest_.touch(e, rows_[e].dirty.on);
+}
+
 void Ledger::exchange(ExecutorId left, ExecutorId right) {
   close(left);
   close(right);

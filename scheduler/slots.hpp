@@ -27,6 +27,12 @@ class Ledger final : public SlotView {
   // Open executors offer slots; closed ones count 0.
   void open(ExecutorId executor);
   void close(ExecutorId executor);
+  [[nodiscard]] std::int64_t free_of(ExecutorId executor, std::size_t resource) const {
+    return free_of(executor.index())[resource];
+  }
+  // Free amounts of an open executor that are not offered now, and their return.
+  void withhold(ExecutorId executor, const model::ResourceVector& amounts);
+  void restore(ExecutorId executor, const model::ResourceVector& amounts);
   // Two open executors, idle, change their numbers.
   void exchange(ExecutorId left, ExecutorId right);
   [[nodiscard]] bool is_open(ExecutorId executor) const { return rows_[executor.index()].open; }

@@ -391,6 +391,9 @@ class Engine {
     write(model::SlotReturned{run.task.executor, default_, 1, run.task.job});
   }
 
+  // Tasks of this engine commit nothing, so none asks.
+  void act(const scheduler::CommitAnswered& /*action*/) {}
+
   void act(const scheduler::SetTimer& action) {
     timers_.emplace(now_ + action.delay, action.timer);
   }

@@ -1,0 +1,60 @@
+// What a pass asks beyond admission and launch: order of pools, how near, how far ahead, and what
+// engines offer. See duties.hpp.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "scheduler/machine.hpp"
+
+namespace rehearse::scheduler {
+
+struct Outlook;
+
+struct Placed {
+  std::uint32_t stage = 0;  // within the job
+  std::int32_t partition = 0;
+  ExecutorId executor;
+};
+
+// ---- queue fair (fair.cpp, A18) ----
+[[nodiscard]] std::vector<StageId> fair_order(const Machine& m);  // units with something to start
+
+// ---- offers and rights of engines that work so (offers.cpp, commit_rights.cpp) ----
+void offer(Step& s, const OfferRound& round);
+[[nodiscard]] StageReport report(const Machine& m, JobId job, StageIndex index);
+void commit_asked(Step& s, const CommitAsked& input);
+void commit_ended(Machine& m, const CommitEnded& input);
+void release_commit(Machine& m, const RunRow& run);  // it ended without success
+void end_commits(StageCold& cold);
+
+// ---- delay scheduling (locality.cpp, A13) ----
+[[nodiscard]] std::vector<Locality> locality_levels(const Machine& m, StageId stage);
+[[nodiscard]] model::NameId host_of(const Machine& m,
+                                    model::NameId name);  // of an executor; a host
+[[nodiscard]] ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
+                                      const std::vector<model::NameId>& prefers, Locality level);
+[[nodiscard]] bool is_delayed(const Machine& m,
+                              StageId stage);  // does a locality wait hold for it?
+void begin_delay(Machine& m, StageId stage);
+void launch_delayed(Step& s, StageId stage, Outlook* outlook);
+// All tasks of a barrier stage, as near as its wait demands, or none.
+[[nodiscard]] bool placed_within_delay(Step& s, StageId stage, std::vector<Placed>& placed);
+
+// ---- looking ahead (lookahead.cpp, A17) ----
+struct Outlook {
+  model::Instant start = 0;  // the head's earliest; the greatest instant: not by what runs
+  bool amounts = false;      // spare is in 1/1000 units by resource, else in slots by profile
+  std::vector<std::int64_t> spare;  // at `start`, beside the head
+};
+[[nodiscard]] model::Duration estimate_of(Machine& m, StageId stage, std::int32_t partition);
+[[nodiscard]] model::Instant expected_end(Machine& m, StageId stage, std::int32_t partition,
+                                          ExecutorId executor);
+void note_expected_end(Machine& m, RunId run);
+void forget_expected_end(Machine& m, RunId run);
+[[nodiscard]] Outlook look_ahead(const Machine& m, const GangRow& head);
+// May a task that starts now run beside the head? If so, what it takes is taken from `outlook`.
+[[nodiscard]] bool is_harmless(Machine& m, Outlook& outlook, StageId stage, std::int32_t partition,
+                               ExecutorId executor);
+
+}  // namespace rehearse::scheduler
