@@ -309,7 +309,7 @@ void group_wants(Step& s, GangId gang) {
 
 namespace {
 
-// It does not wait for slots any more, or not for now.
+// It does not wait for slots any more, or not at present.
 void stop_waiting(Machine& m, GangId gang) {
   const StageId leader = gang_leader(m, gang);
   m.queue.clear_waiting(leader, Units{m});

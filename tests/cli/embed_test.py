@@ -67,8 +67,9 @@ def check_kill(journal):
     done = [line["stage"] for line in ends if line["status"] == "success"]
     expect(killed.count("count") == 2 and len(killed) + len(done) == 3 and "count" not in done,
            f"--kill-worker: of 3 peers {killed} were killed, {done} were done")
-    expect(len(of_kind(lines, "slot_returned")) == len(killed),
-           f"--kill-worker: {len(of_kind(lines, 'slot_returned'))} of {len(killed)} slots came back")
+    returned = of_kind(lines, "slot_returned")
+    expect(len(returned) == len(killed),
+           f"--kill-worker: {len(returned)} of {len(killed)} slots came back")
     expect(not [line for line in of_kind(lines, "task_start") if line["stage"] == "merge"],
            "--kill-worker: merge read what was never committed")
 
