@@ -1,0 +1,202 @@
+// registry: none (part of the explanation)
+//
+// What would have helped, from the facts of this run alone. Nothing is simulated again, so whatever
+// depends on what others would have done is called an upper bound ("at most").
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/explain_text.hpp"
+#include "reports/numbers.hpp"
+
+namespace rehearse::reports {
+namespace {
+
+class Helps {
+ public:
+  explicit Helps(const ExplainFacts& facts) : facts_(facts) {}
+
+  void add(std::string text) {
+    if (std::ranges::find(all_, text) == all_.end()) {
+      all_.push_back(std::move(text));
+    }
+  }
+
+  void look_at(const CutTry& part) {
+    const ExplainNames names(facts_, *part.row);
+    for (std::size_t i = 0; i < part.cuts.size(); ++i) {
+      const Cut& cut = part.cuts[i];
+      if (cut.wait != nullptr) {
+        waited(names, cut, until(part.cuts, i) - cut.from_ns);
+      } else if (cut.kind == PartKind::running || cut.kind == PartKind::commit) {
+        straggled(names, *part.row, cut);
+      } else if (cut.kind == PartKind::inputs && cut.foreign) {
+        const ForeignStage& foreign = part.row->foreign[*cut.foreign];
+        add(
+            fmt::format("Stage {} of job {} {} earlier would have made {} ready at {}: at most {} "
+                        "less.",
+                        foreign.stage, foreign.job, length(cut), names.unit(cut),
+                        duration_text(cut.from_ns), length(cut)));
+      }
+    }
+    failures(names, part);
+  }
+
+  // A failed try costs its whole time and the caller's pause.
+  void resubmitted(const std::vector<CutTry>& tries) {
+    if (tries.size() > 1) {
+      const TryFacts& first = *tries.front().row;
+      const TryFacts& last = *tries.back().row;
+      add(fmt::format("Had {} succeeded as {} did, the request would have taken at most {} less.",
+                      facts_.names().text(first.job), facts_.names().text(last.job),
+                      duration_text(last.submit_ns - first.submit_ns)));
+    }
+  }
+
+  std::vector<std::string> take() { return std::move(all_); }
+
+ private:
+  static std::string length(const Cut& cut) { return duration_text(cut.to_ns - cut.from_ns); }
+
+  // The end of the waits of one unit that follow each other.
+  static model::Instant until(const std::vector<Cut>& cuts, std::size_t first) {
+    std::size_t i = first;
+    while (i + 1 < cuts.size() && cuts[i + 1].wait != nullptr &&
+           cuts[i + 1].gang == cuts[first].gang && cuts[i + 1].stage == cuts[first].stage) {
+      ++i;
+    }
+    return cuts[i].to_ns;
+  }
+
+  void waited(const ExplainNames& names, const Cut& cut, model::Duration whole) {
+    const WaitSpan& span = *cut.wait;
+    switch (span.kind) {
+      case PartKind::slots:
+      case PartKind::drain:
+        return more_slots(names, cut, whole);
+      case PartKind::head:
+        return overtaking(names, cut);
+      case PartKind::retry:
+        return add(
+            fmt::format("Looked at whenever slots come free (admission.short=wait), {} "
+                        "could have been admitted at {}: at most {} less.",
+                        names.unit(cut), duration_text(cut.from_ns), length(cut)));
+      case PartKind::locality:
+        return add(fmt::format(
+            "With locality_wait 0s tasks of {} could have started at {} in free slots elsewhere "
+            "({} waited, {} free): at most {} less; what reading from afar costs is not modelled.",
+            names.unit(cut), duration_text(span.from_ns), span.shortages.front().need,
+            span.shortages.front().room, length(cut)));
+      case PartKind::held:
+        return add(fmt::format("Without the hold {} could have started at {}: at most {} less.",
+                               names.unit(cut), duration_text(cut.from_ns), length(cut)));
+      default:
+        return;
+    }
+  }
+
+  void more_slots(const ExplainNames& names, const Cut& cut, model::Duration whole) {
+    const WaitSpan& span = *cut.wait;
+    if (span.from_ns != cut.from_ns) {
+      return;  // what was free when this part began was not looked at
+    }
+    std::vector<std::string> parts;
+    for (const Shortage& each : span.shortages) {
+      if (each.need > each.room) {
+        const std::int64_t missing = each.need - each.room;
+        parts.push_back(names.slots(missing, each.profile));
+      }
+    }
+    if (parts.empty()) {
+      return;
+    }
+    const std::string what = cut.gang
+                                 ? fmt::format("admitted {}", names.unit(cut))
+                                 : fmt::format("started all waiting tasks of {}", names.unit(cut));
+    add(fmt::format("{} more, free at {}, would have {} then: at most {} less{}.",
+                    fmt::join(parts, " and "), duration_text(span.from_ns), what,
+                    duration_text(whole),
+                    cut.gang && !facts_.counts_decide() ? ", if all tasks find a place" : ""));
+  }
+
+  void overtaking(const ExplainNames& names, const Cut& cut) {
+    const WaitSpan& span = *cut.wait;
+    const auto fitted = cut.gang ? span.all_fit_ns : span.one_fits_ns;
+    if (!fitted || *fitted >= cut.to_ns || *fitted < cut.from_ns) {
+      return;
+    }
+    const std::string what = cut.gang ? fmt::format("{} start", names.unit(cut))
+                                      : fmt::format("tasks of {} start", names.unit(cut));
+    add(fmt::format(
+        "Backfill instead of {} would have let {} at {}: at most {} less, because what "
+        "else would have passed is not computed.",
+        facts_.rules().overtake, what, duration_text(*fitted), duration_text(cut.to_ns - *fitted)));
+  }
+
+  // The task that ended last beside the others of its unit.
+  void straggled(const ExplainNames& names, const TryFacts& row, const Cut& cut) {
+    if (!cut.run || (cut.kind == PartKind::running && !cut.ends_stage)) {
+      return;
+    }
+    const TaskRun& last = row.runs[*cut.run];
+    std::vector<model::Duration> durations;
+    model::Instant others_ns = row.submit_ns;
+    const auto& gang = row.stages[last.stage].gang;
+    const std::vector<std::size_t> members =
+        gang ? row.gangs[*gang].stages : std::vector<std::size_t>{last.stage};
+    for (const std::size_t member : members) {
+      for (const std::size_t i : row.stages[member].runs) {
+        const TaskRun& run = row.runs[i];
+        if (run.attempt != last.attempt || !run.succeeded()) {
+          continue;
+        }
+        if (member == last.stage) {
+          durations.push_back(*run.end_ns - run.start_ns);
+        }
+        others_ns = i == *cut.run ? others_ns : std::max(others_ns, *run.end_ns);
+      }
+    }
+    const model::Duration took = *last.end_ns - last.start_ns;
+    const std::size_t middle = (durations.size() - 1) / 2;
+    std::ranges::nth_element(durations, durations.begin() + static_cast<std::ptrdiff_t>(middle));
+    const model::Duration median = durations[middle];
+    if (durations.size() < 2 || took < 2 * median || others_ns >= *last.end_ns) {
+      return;
+    }
+    add(
+        fmt::format("{} took {}, the median of its stage is {}; everything else of {} had ended {} "
+                    "before it: at most that much less without the straggler.",
+                    names.task(*cut.run), duration_text(took), duration_text(median),
+                    gang ? "its group" : "its stage", duration_text(*last.end_ns - others_ns)));
+  }
+
+  void failures(const ExplainNames& names, const CutTry& part) {
+    model::Duration lost = 0;
+    for (const Cut& cut : part.cuts) {
+      const bool counts = cut.kind == PartKind::repeated || cut.kind == PartKind::resubmit;
+      lost += counts ? cut.to_ns - cut.from_ns : 0;
+    }
+    if (lost > 0) {
+      add(
+          fmt::format("Without failures and losses {} would have taken at most {} less: work that "
+                      "was repeated, and pauses before it.",
+                      names.text(part.row->job), duration_text(lost)));
+    }
+  }
+
+  const ExplainFacts& facts_;
+  std::vector<std::string> all_;
+};
+
+}  // namespace
+
+std::vector<std::string> helps_of(const ExplainFacts& facts, const std::vector<CutTry>& tries) {
+  Helps helps(facts);
+  for (const CutTry& part : tries) {
+    helps.look_at(part);
+  }
+  helps.resubmitted(tries);
+  return helps.take();
+}
+
+}  // namespace rehearse::reports
