@@ -32,11 +32,10 @@ class Helps {
         straggled(names, *part.row, cut);
       } else if (cut.kind == PartKind::inputs && cut.foreign) {
         const ForeignStage& foreign = part.row->foreign[*cut.foreign];
-        add(
-            fmt::format("Stage {} of job {} {} earlier would have made {} ready at {}: at most {} "
-                        "less.",
-                        foreign.stage, foreign.job, length(cut), names.unit(cut),
-                        duration_text(cut.from_ns), length(cut)));
+        add(fmt::format(
+            "Had stage {} of job {} been there at {}, {} would have been ready {} "
+            "earlier.",
+            foreign.stage, foreign.job, duration_text(cut.from_ns), names.unit(cut), length(cut)));
       }
     }
     failures(names, part);
@@ -47,7 +46,9 @@ class Helps {
     if (tries.size() > 1) {
       const TryFacts& first = *tries.front().row;
       const TryFacts& last = *tries.back().row;
-      add(fmt::format("Had {} succeeded as {} did, the request would have taken at most {} less.",
+      add(
+          fmt::format("Had {} succeeded as {} did, the request would have ended {} earlier, with "
+                      "everything else as it was.",
                       facts_.names().text(first.job), facts_.names().text(last.job),
                       duration_text(last.submit_ns - first.submit_ns)));
     }
@@ -79,16 +80,17 @@ class Helps {
       case PartKind::retry:
         return add(
             fmt::format("Looked at whenever slots come free (admission.short=wait), {} "
-                        "could have been admitted at {}: at most {} less.",
+                        "could have been admitted at {}, at most {} earlier.",
                         names.unit(cut), duration_text(cut.from_ns), length(cut)));
       case PartKind::locality:
         return add(fmt::format(
-            "With locality_wait 0s tasks of {} could have started at {} in free slots elsewhere "
-            "({} waited, {} free): at most {} less; what reading from afar costs is not modelled.",
+            "With locality_wait 0s {} could have started at {} in free slots elsewhere ({} of its "
+            "tasks waited, {} free), at most {} earlier; what reading from afar costs is not "
+            "modelled.",
             names.unit(cut), duration_text(span.from_ns), span.shortages.front().need,
             span.shortages.front().room, length(cut)));
       case PartKind::held:
-        return add(fmt::format("Without the hold {} could have started at {}: at most {} less.",
+        return add(fmt::format("Without the hold {} could have started at {}, at most {} earlier.",
                                names.unit(cut), duration_text(cut.from_ns), length(cut)));
       default:
         return;
@@ -113,10 +115,15 @@ class Helps {
     const std::string what = cut.gang
                                  ? fmt::format("admitted {}", names.unit(cut))
                                  : fmt::format("started all waiting tasks of {}", names.unit(cut));
-    add(fmt::format("{} more, free at {}, would have {} then: at most {} less{}.",
+    std::string unless;
+    if (span.kind != PartKind::drain) {
+      unless = ", had no unit ahead of it taken them";
+    } else if (!facts_.counts_decide()) {
+      unless = ", had all its tasks found a place";
+    }
+    add(fmt::format("{} more, free at {}, would have {} then, {} earlier{}.",
                     fmt::join(parts, " and "), duration_text(span.from_ns), what,
-                    duration_text(whole),
-                    cut.gang && !facts_.counts_decide() ? ", if all tasks find a place" : ""));
+                    duration_text(whole), unless));
   }
 
   void overtaking(const ExplainNames& names, const Cut& cut) {
@@ -125,12 +132,11 @@ class Helps {
     if (!fitted || *fitted >= cut.to_ns || *fitted < cut.from_ns) {
       return;
     }
-    const std::string what = cut.gang ? fmt::format("{} start", names.unit(cut))
-                                      : fmt::format("tasks of {} start", names.unit(cut));
-    add(fmt::format(
-        "Backfill instead of {} would have let {} at {}: at most {} less, because what "
-        "else would have passed is not computed.",
-        facts_.rules().overtake, what, duration_text(*fitted), duration_text(cut.to_ns - *fitted)));
+    add(
+        fmt::format("With overtake backfill instead of {} {} could have started at {}, at most {} "
+                    "earlier: what else would have passed is not computed.",
+                    facts_.rules().overtake, names.unit(cut), duration_text(*fitted),
+                    duration_text(cut.to_ns - *fitted)));
   }
 
   // The task that ended last beside the others of its unit.
@@ -156,31 +162,38 @@ class Helps {
         others_ns = i == *cut.run ? others_ns : std::max(others_ns, *run.end_ns);
       }
     }
+    if (durations.size() < 2 || others_ns >= *last.end_ns) {
+      return;
+    }
     const model::Duration took = *last.end_ns - last.start_ns;
     const std::size_t middle = (durations.size() - 1) / 2;
     std::ranges::nth_element(durations, durations.begin() + static_cast<std::ptrdiff_t>(middle));
-    const model::Duration median = durations[middle];
-    if (durations.size() < 2 || took < 2 * median || others_ns >= *last.end_ns) {
+    if (took < 2 * durations[middle]) {
       return;
     }
     add(
         fmt::format("{} took {}, the median of its stage is {}; everything else of {} had ended {} "
-                    "before it: at most that much less without the straggler.",
-                    names.task(*cut.run), duration_text(took), duration_text(median),
+                    "before it.",
+                    names.task(*cut.run), duration_text(took), duration_text(durations[middle]),
                     gang ? "its group" : "its stage", duration_text(*last.end_ns - others_ns)));
   }
 
   void failures(const ExplainNames& names, const CutTry& part) {
     model::Duration lost = 0;
+    const Cut* first = nullptr;
     for (const Cut& cut : part.cuts) {
-      const bool counts = cut.kind == PartKind::repeated || cut.kind == PartKind::resubmit;
-      lost += counts ? cut.to_ns - cut.from_ns : 0;
+      const bool repeated = cut.kind == PartKind::repeated;
+      lost += repeated || cut.kind == PartKind::resubmit ? cut.to_ns - cut.from_ns : 0;
+      first = first == nullptr && repeated ? &cut : first;
     }
-    if (lost > 0) {
+    const model::Instant end = part.cuts.empty() ? 0 : part.cuts.back().to_ns;
+    if (first != nullptr && end > first->to_ns) {
+      // Until the failure nothing would have been otherwise, and the job had not ended.
       add(
-          fmt::format("Without failures and losses {} would have taken at most {} less: work that "
-                      "was repeated, and pauses before it.",
-                      names.text(part.row->job), duration_text(lost)));
+          fmt::format("{} of {} are work that was repeated and the pauses before it. Without the "
+                      "first failure, at {}, it could have ended at most {} earlier.",
+                      duration_text(lost), names.text(part.row->job), duration_text(first->to_ns),
+                      duration_text(end - first->to_ns)));
     }
   }
 
