@@ -54,12 +54,7 @@ void check_tiles(const Explanation& result) {
 }  // namespace
 
 model::Instant Explain::State::end_of(const TryFacts& row) const {
-  if (row.end_ns) {
-    return *row.end_ns;
-  }
-  // A run that is cut off is stamped with its last event, which may be long before.
-  const bool cut = facts.run_end() == model::RunEndCause::horizon;
-  return cut && options.horizon ? std::max(*options.horizon, facts.now()) : facts.now();
+  return row.end_ns.value_or(facts.now());
 }
 
 Explanation Explain::State::explain() const {
@@ -118,6 +113,10 @@ void Explain::on(const model::Event& event) { state_->facts.on(event); }
 std::optional<Explanation> Explain::finish() {
   if (state_->facts.tries().empty()) {
     return std::nullopt;
+  }
+  // A run that is cut off is stamped with its last event, which may be long before.
+  if (state_->facts.run_end() == model::RunEndCause::horizon && state_->options.horizon) {
+    state_->facts.last_until(*state_->options.horizon);
   }
   return state_->explain();
 }

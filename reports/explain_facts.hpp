@@ -6,6 +6,7 @@
 // no trace here.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -28,6 +29,8 @@ class ExplainFacts {
 
   void begin(const model::NameTable& names) { names_ = &names; }
   void on(const model::Event& event);
+  // The run lasted until then, which may be after its last event.
+  void last_until(model::Instant end) { settle(std::max(end, now_)); }
 
   [[nodiscard]] const std::vector<TryFacts>& tries() const { return tries_; }
   [[nodiscard]] const RunRules& rules() const { return rules_; }
