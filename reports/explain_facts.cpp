@@ -285,12 +285,31 @@ void ExplainFacts::apply(const model::StageSubmitted& event) {
     row = &owner.stages.back();
     row->name = event.stage.stage;
     row->sink = false;
+    adopt(owner, owner.stages.size() - 1);
   }
   row->attempts.push_back({.attempt = event.stage.attempt.value_or(0),
                            .submit_ns = now_,
                            .end_ns = std::nullopt,
                            .status = model::StageStatus::success,
                            .reason = std::nullopt});
+}
+
+// "q.map" is the job's own run of q/map: its readers read it from now on.
+void ExplainFacts::adopt(TryFacts& row, std::size_t copy) const {
+  const std::string_view name = names_->text(row.stages[copy].name);
+  for (std::size_t f = 0; f < row.foreign.size(); ++f) {
+    std::string edge(names_->text(row.foreign[f].edge));
+    edge[edge.find('/')] = '.';
+    if (edge != name) {
+      continue;
+    }
+    row.stages[copy].copy_of = f;
+    for (StageFacts& reader : row.stages) {
+      if (std::ranges::find(reader.foreign, f) != reader.foreign.end()) {
+        reader.regular.push_back(copy);
+      }
+    }
+  }
 }
 
 void ExplainFacts::apply(const model::StageCompleted& event) {

@@ -56,6 +56,7 @@ class ExplainFacts {
   [[nodiscard]] GangFacts* gang(const model::StageRef& ref);
   void hold(model::NameId job, model::NameId executor, std::int64_t delta);
   void note_foreign(const model::StageCompleted& event);
+  void adopt(TryFacts& row, std::size_t copy) const;
   void add_edges(TryFacts& row, const model::JobSubmitted& event);
 
   void apply(const model::RunStart& event);

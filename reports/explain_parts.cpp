@@ -179,8 +179,8 @@ class Walk {
         continue;
       }
       const auto run = last_run(i, [](const TaskRun& each) { return each.succeeded(); });
-      const std::tuple candidate{row_.stages[i].sink, *done, run ? *row_.runs[*run].end_ns : *done,
-                                 i};
+      const model::Instant last = run ? *row_.runs[*run].end_ns : row_.submit_ns;
+      const std::tuple candidate{row_.stages[i].sink, *done, last, i};
       best = best ? std::max(*best, candidate) : candidate;
     }
     if (best) {
@@ -249,13 +249,33 @@ class Walk {
     for (std::size_t s = 0; s < row_.stages.size(); ++s) {
       const StageFacts& stage = row_.stages[s];
       if (!stage.waits.empty() && stage.waits.back().to_ns == cursor_ && !stage.attempts.empty()) {
-        add_waits(stage.waits, stage.attempts.back().submit_ns,
-                  of_unit(s, nullptr, PartKind::unexplained));
-        next_ = {.what = What::unit_start, .index = s, .attempt = stage.attempts.back().attempt};
+        from_waiting_stage(s);
         return true;
       }
     }
     return false;
+  }
+
+  // Back to when its tasks began to wait: its submission, or the end of a task since.
+  void from_waiting_stage(std::size_t s) {
+    const StageFacts& stage = row_.stages[s];
+    const StageAttempt& attempt = stage.attempts.back();
+    model::Instant since = cursor_;
+    for (std::size_t i = stage.waits.size(); i-- > 0 && stage.waits[i].to_ns == since;) {
+      since = stage.waits[i].from_ns;
+    }
+    since = std::max(since, attempt.submit_ns);
+    const Cut gap = of_unit(s, nullptr, PartKind::unexplained);
+    add_waits(stage.waits, since, gap);
+    const auto before = last_run(
+        s, [&](const TaskRun& run) { return run.attempt == attempt.attempt && !run.succeeded(); });
+    if (since > attempt.submit_ns && before) {
+      add(gap, *row_.runs[*before].end_ns);
+      next_ = {.what = What::run, .index = *before, .kind = PartKind::repeated};
+      return;
+    }
+    next_ = {.what = What::unit_start, .index = s, .attempt = attempt.attempt};
+    add(gap, attempt.submit_ns);
   }
 
   void from_not_ready() {
@@ -293,7 +313,11 @@ class Walk {
 
   void take_stage_done(const Where& here) {
     const std::size_t stage = here.index;
-    const auto run = last_run(stage, [](const TaskRun& each) { return each.succeeded(); });
+    const GangFacts* gang = gang_of(stage, cursor_);
+    auto run = last_run(stage, [](const TaskRun& each) { return each.succeeded(); });
+    if (!run && gang != nullptr) {  // a member without tasks
+      run = last_of_gang(*gang);
+    }
     if (!run) {
       const auto& attempts = row_.stages[stage].attempts;
       if (!attempts.empty()) {
@@ -306,7 +330,6 @@ class Walk {
       }
       return;
     }
-    const GangFacts* gang = gang_of(stage, cursor_);
     const bool member = gang != nullptr && gang->stages.size() > 1;
     if (*row_.runs[*run].end_ns < cursor_) {
       Cut cut = of_unit(stage, gang, member ? PartKind::commit : PartKind::unexplained);
@@ -501,8 +524,12 @@ class Walk {
     static const std::vector<WaitSpan> no_waits;
     const GangFacts* before = dissolved ? &row_.gangs[*row_.stages[stage].gang] : nullptr;
     const bool fell_back = before != nullptr && base.ready_ns() < *before->dissolved_ns;
-    const bool reads_others = !row_.stages[base.stage].foreign.empty();
-    const Cut gap = of_unit(stage, gang, reads_others ? PartKind::inputs : PartKind::unexplained);
+    const StageFacts& reader = row_.stages[base.stage];
+    Cut gap = of_unit(stage, gang, PartKind::unexplained);
+    if (!reader.foreign.empty() || reader.copy_of) {
+      gap.kind = PartKind::inputs;
+      gap.foreign = reader.copy_of ? reader.copy_of : reader.foreign.front();
+    }
     if (fell_back) {
       add(gap, *before->dissolved_ns);
       return start_first(stage, before);

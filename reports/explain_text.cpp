@@ -71,6 +71,9 @@ std::string wait_text(const ExplainFacts& facts, const ExplainNames& names, cons
   const WaitSpan& span = *cut.wait;
   const std::string unit = names.unit(cut);
   const std::string counts = needs(names, span);
+  if (span.shortages.empty()) {
+    return fmt::format("{} waits for slots", unit);
+  }
   const auto with = [&](std::string_view middle) {
     return with_holders(names, span, fmt::format("{} {}: {}", unit, middle, counts)) +
            passed_text(facts, names, span);

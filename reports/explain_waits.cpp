@@ -131,6 +131,10 @@ WaitSpan ExplainFacts::look_at_stage(std::size_t index) {
   const LiveStage* live = work_.find(row.job, stage.name);
   RH_CHECK(live != nullptr);
   WaitSpan span;
+  if (stage.copy_of && profiles_.size() > 1) {  // of which profile, no event says
+    span.kind = PartKind::slots;
+    return span;
+  }
   span.shortages.push_back(shortage(live->profile, live->pending));
   const Shortage& own = span.shortages.front();
   const auto head = work_.head(ledger_);
@@ -196,11 +200,11 @@ void ExplainFacts::sample(WaitSpan span, std::vector<WaitSpan>& spans, model::In
       }
     }
   }
-  if (!last.all_fit_ns && fits(span.shortages)) {
-    last.all_fit_ns = now_;
-  }
   if (span.shortages.empty()) {
     return;
+  }
+  if (!last.all_fit_ns && fits(span.shortages)) {
+    last.all_fit_ns = now_;
   }
   last.most_room = std::max(last.most_room, span.shortages.front().room);
   if (!last.one_fits_ns && span.shortages.front().room > 0) {
