@@ -285,6 +285,7 @@ void ExplainFacts::apply(const model::StageSubmitted& event) {
     row = &owner.stages.back();
     row->name = event.stage.stage;
     row->sink = false;
+    row->copy = true;
     adopt(owner, owner.stages.size() - 1);
   }
   row->attempts.push_back({.attempt = event.stage.attempt.value_or(0),

@@ -229,7 +229,7 @@ class Walk {
       next_ = {.what = What::run,
                .index = *oldest,
                .kind = row_.end_ns ? PartKind::failed : PartKind::unfinished};
-    } else if (!from_waiting()) {
+    } else if (!from_waiting() && !from_submitted()) {
       from_not_ready();
     }
   }
@@ -250,6 +250,19 @@ class Walk {
       const StageFacts& stage = row_.stages[s];
       if (!stage.waits.empty() && stage.waits.back().to_ns == cursor_ && !stage.attempts.empty()) {
         from_waiting_stage(s);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // An attempt that was submitted in the last instant: nothing of it has waited yet.
+  bool from_submitted() {
+    for (std::size_t s = 0; s < row_.stages.size(); ++s) {
+      const auto& attempts = row_.stages[s].attempts;
+      if (!attempts.empty() && attempts.back().submit_ns == cursor_ &&
+          attempts.back().status != model::StageStatus::failed) {
+        next_ = {.what = What::unit_start, .index = s, .attempt = attempts.back().attempt};
         return true;
       }
     }
@@ -443,10 +456,11 @@ class Walk {
 
   void take_stage_failed(const Where& here) {
     const auto run = last_run(here.index, [&](const TaskRun& each) {
-      return each.attempt == here.attempt && each.status == model::TaskStatus::failed;
+      return each.attempt == here.attempt && !each.succeeded();
     });
     if (run) {
-      add(of_unit(here.index, nullptr, PartKind::unexplained), *row_.runs[*run].end_ns);
+      add_waits(row_.stages[here.index].waits, *row_.runs[*run].end_ns,
+                of_unit(here.index, nullptr, PartKind::unexplained));
       next_ = {.what = What::run, .index = *run, .kind = here.kind};
       return;
     }
@@ -493,6 +507,11 @@ class Walk {
       }
     };
     std::ranges::for_each(row_.stages[stage].regular, look);
+    for (std::size_t s = 0; row_.stages[stage].copy && s < row_.stages.size(); ++s) {
+      if (s != stage && row_.stages[s].copy) {  // edges between copies are in no event
+        look(s);
+      }
+    }
     if (dissolved) {
       std::ranges::for_each(row_.stages[stage].pipelined, look);
     }
@@ -505,7 +524,7 @@ class Walk {
         }
         known = known || t <= cursor_;
       }
-      if (!known && !row_.end_ns) {  // the run ended before it
+      if (!known && row_.stages[stage].attempts.empty()) {  // it waits still
         base.foreign = f;
         base.foreign_ns = cursor_;
       }
@@ -526,9 +545,12 @@ class Walk {
     const bool fell_back = before != nullptr && base.ready_ns() < *before->dissolved_ns;
     const StageFacts& reader = row_.stages[base.stage];
     Cut gap = of_unit(stage, gang, PartKind::unexplained);
-    if (!reader.foreign.empty() || reader.copy_of) {
+    if (!reader.foreign.empty() || reader.copy) {
       gap.kind = PartKind::inputs;
-      gap.foreign = reader.copy_of ? reader.copy_of : reader.foreign.front();
+      gap.foreign = reader.copy_of;
+      if (!reader.foreign.empty()) {
+        gap.foreign = reader.foreign.front();
+      }
     }
     if (fell_back) {
       add(gap, *before->dissolved_ns);

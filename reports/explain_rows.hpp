@@ -101,7 +101,8 @@ struct StageFacts {
   std::vector<std::size_t> regular;    // parents in the job
   std::vector<std::size_t> pipelined;  // parents in the job
   std::vector<std::size_t> foreign;    // index in TryFacts::foreign
-  std::optional<std::size_t> copy_of;  // of that foreign stage, which this job runs itself
+  bool copy = false;                   // of another job's stage, which this job runs itself
+  std::optional<std::size_t> copy_of;  // that, when the job reads it
   bool sink = true;
   std::optional<std::size_t> gang;
   std::vector<StageAttempt> attempts;

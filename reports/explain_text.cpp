@@ -148,7 +148,10 @@ std::string_view why(const TaskRun& run) {
   if (run.reason) {
     return model::name_of(*run.reason);
   }
-  return run.end_ns ? "its output was lost" : "cut off";
+  if (!run.end_ns) {
+    return "cut off";
+  }
+  return run.counted ? "its output was lost" : "its success did not count";
 }
 
 std::string failed_text(const ExplainNames& names, const TryFacts& row, const Cut& cut) {

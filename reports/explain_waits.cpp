@@ -131,7 +131,7 @@ WaitSpan ExplainFacts::look_at_stage(std::size_t index) {
   const LiveStage* live = work_.find(row.job, stage.name);
   RH_CHECK(live != nullptr);
   WaitSpan span;
-  if (stage.copy_of && profiles_.size() > 1) {  // of which profile, no event says
+  if (stage.copy && profiles_.size() > 1) {  // of which profile, no event says
     span.kind = PartKind::slots;
     return span;
   }
