@@ -288,6 +288,7 @@ void ExplainFacts::apply(const model::StageSubmitted& event) {
     row->copy = true;
     adopt(owner, owner.stages.size() - 1);
   }
+  row->uncounted = false;
   row->attempts.push_back({.attempt = event.stage.attempt.value_or(0),
                            .submit_ns = now_,
                            .end_ns = std::nullopt,
@@ -379,10 +380,11 @@ void ExplainFacts::apply(const model::TaskEnd& event) {
     hold(event.task.job, event.task.executor, -1);
   }
   work_.task_ended(event);
-  const StageFacts* row = stage(event.task.job, event.task.stage);
+  StageFacts* row = stage(event.task.job, event.task.stage);
   if (row == nullptr) {
     return;
   }
+  row->uncounted = row->uncounted || !event.counted.value_or(true);
   TryFacts& owner = tries_.back();
   TaskRun ended;
   ended.stage = static_cast<std::size_t>(row - owner.stages.data());

@@ -6,6 +6,7 @@
 #include "reports/explain_parts.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "model/support/check.hpp"
@@ -45,6 +46,7 @@ class Walk {
   }
 
  private:
+  static constexpr std::int32_t any_attempt = std::numeric_limits<std::int32_t>::max();
   enum class What : std::uint8_t { over, run, stage_done, unit_start, gang_failed, stage_failed };
   struct Where {  // what the cursor is the end of
     What what = What::over;
@@ -241,7 +243,7 @@ class Walk {
         if (gang.attempts.empty()) {
           start_first(stage, &gang);
         } else {
-          start_again(stage, &gang);
+          start_again(stage, &gang, any_attempt);
         }
         return true;
       }
@@ -302,7 +304,7 @@ class Walk {
         return;
       }
     }
-    start_again(0, nullptr);
+    start_again(0, nullptr, any_attempt);
   }
 
   // ---- steps ----
@@ -474,7 +476,7 @@ class Walk {
   void take_unit_start(std::size_t stage, std::int32_t attempt) {
     const GangFacts* gang = gang_of(stage, cursor_);
     if (attempt > 0) {
-      return start_again(stage, gang);
+      return start_again(stage, gang, attempt);
     }
     start_first(stage, gang);
   }
@@ -569,19 +571,20 @@ class Walk {
   }
 
   // A later attempt: after the last of a failure, a loss, or a parent that was done again.
-  void start_again(std::size_t stage, const GangFacts* gang) {
+  void start_again(std::size_t stage, const GangFacts* gang, std::int32_t attempt) {
     static const std::vector<WaitSpan> no_waits;
     const std::vector<WaitSpan>& waits = gang == nullptr ? no_waits : gang->waits;
     const std::vector<std::size_t> members = members_of(stage, gang);
     const Cut gap = of_unit(stage, gang, PartKind::resubmit);
-    const auto [failed_ns, failed] = last_failure(stage);
+    const auto [failed_ns, failed] = last_failure(stage, attempt);
     const model::Instant loss_ns = last_loss(members);
     Base base = base_of(members.front(), members, false);
     for (const std::size_t member : members) {
       const Base other = base_of(member, members, false);
       base = other.parent && other.inputs_ns > base.inputs_ns ? other : base;
     }
-    if (base.parent && base.inputs_ns > std::max(failed_ns, loss_ns)) {
+    const bool with_parent = base.inputs_ns == cursor_ && attempt != any_attempt;
+    if (base.parent && (with_parent || base.inputs_ns > std::max(failed_ns, loss_ns))) {
       add_waits(waits, base.inputs_ns, gap);
       next_ = {.what = What::stage_done, .index = *base.parent, .ends_stage = true};
     } else if (loss_ns > failed_ns) {
@@ -593,29 +596,33 @@ class Walk {
     }
   }
 
-  [[nodiscard]] std::pair<model::Instant, Where> last_failure(std::size_t stage) const {
+  [[nodiscard]] std::pair<model::Instant, Where> last_failure(std::size_t stage,
+                                                              std::int32_t attempt) const {
     std::pair<model::Instant, Where> last{row_.submit_ns - 1, Where{}};
     for (std::size_t s = 0; s < row_.stages.size(); ++s) {
-      for (const StageAttempt& attempt : row_.stages[s].attempts) {
-        const bool later = attempt.end_ns && (*attempt.end_ns > last.first ||
-                                              (*attempt.end_ns == last.first && s == stage));
-        if (later && attempt.status == model::StageStatus::failed && *attempt.end_ns <= cursor_) {
-          last = {*attempt.end_ns,
+      for (const StageAttempt& each : row_.stages[s].attempts) {
+        if (s == stage && each.attempt >= attempt) {
+          continue;  // it is the one that starts
+        }
+        const bool later = each.end_ns && (*each.end_ns > last.first ||
+                                           (*each.end_ns == last.first && s == stage));
+        if (later && each.status == model::StageStatus::failed && *each.end_ns <= cursor_) {
+          last = {*each.end_ns,
                   {.what = What::stage_failed,
                    .index = s,
-                   .attempt = attempt.attempt,
+                   .attempt = each.attempt,
                    .kind = PartKind::repeated}};
         }
       }
     }
     for (std::size_t g = 0; g < row_.gangs.size(); ++g) {
-      for (const GangAttempt& attempt : row_.gangs[g].attempts) {
-        if (attempt.failed_ns && *attempt.failed_ns <= cursor_ &&
-            *attempt.failed_ns >= last.first) {
-          last = {*attempt.failed_ns,
+      for (const GangAttempt& each : row_.gangs[g].attempts) {
+        if (each.failed_ns && (row_.stages[stage].gang != g || each.attempt < attempt) &&
+            *each.failed_ns <= cursor_ && *each.failed_ns >= last.first) {
+          last = {*each.failed_ns,
                   {.what = What::gang_failed,
                    .index = g,
-                   .attempt = attempt.attempt,
+                   .attempt = each.attempt,
                    .kind = PartKind::repeated}};
         }
       }

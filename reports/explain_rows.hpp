@@ -103,6 +103,7 @@ struct StageFacts {
   std::vector<std::size_t> foreign;    // index in TryFacts::foreign
   bool copy = false;                   // of another job's stage, which this job runs itself
   std::optional<std::size_t> copy_of;  // that, when the job reads it
+  bool uncounted = false;  // a success of the latest attempt changed nothing: it will be done again
   bool sink = true;
   std::optional<std::size_t> gang;
   std::vector<StageAttempt> attempts;

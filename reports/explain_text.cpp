@@ -100,6 +100,8 @@ std::string wait_text(const ExplainFacts& facts, const ExplainNames& names, cons
       return with("waits for slots") + held_text(names, span);
     case PartKind::starved:
       return with("needs more than what lives can offer");
+    case PartKind::resubmit:
+      return fmt::format("until the attempt of {} has ended: outputs of it are missing", unit);
     case PartKind::unexplained:
       return with("waits, and the journal does not say for what");
     default:

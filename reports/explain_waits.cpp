@@ -146,6 +146,8 @@ WaitSpan ExplainFacts::look_at_stage(std::size_t index) {
     span.kind = PartKind::head;
     span.head_job = head->job;
     span.head_stage = head->stage;
+  } else if (own.room > 0 && stage.uncounted) {
+    span.kind = PartKind::resubmit;
   } else if (own.room > 0) {
     const bool waits_near = !rules_.locality_wait.empty() && rules_.locality_wait != "0s";
     span.kind = waits_near ? PartKind::locality : PartKind::unexplained;
