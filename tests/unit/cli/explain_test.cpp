@@ -496,3 +496,23 @@ TEST_CASE("a job without tasks takes no time; one that is not there is not expla
   reports::Explain explain({.job = "q", .horizon = {}, .start_delays = {}});
   CHECK_FALSE(explain.finish().has_value());
 }
+
+TEST_CASE("what is said to help does help") {
+  // Behind a head under never: under backfill it starts when it is said to.
+  const auto never = explained(behind(R"({ "dialect": "psd" })", "5ms"), "small");
+  CHECK(never.helps.front().find("could have started at 2.00 ms, at most 18.0 ms earlier") !=
+        std::string::npos);
+  const auto backfill = explained(
+      behind(R"({ "dialect": "psd", "admission": { "overtake": "backfill" } })", "5ms"), "small");
+  CHECK(parts_of(backfill) == "running 2 7: small/s/0 on e0\n");
+  // Three slots are missing: with three more the gang starts at once, with two it does not.
+  const auto with_cpus = [](int cpus) {
+    return parts_of(
+        explained(fmt::format(R"("cluster": {{ "executors": 1, "cpus": {} }}, "jobs": [ {},
+          {{ "name": "q", "submit": "1ms", {} }} ])",
+                              cpus, busy, gang),
+                  "q"));
+  };
+  CHECK(with_cpus(7).starts_with("running 1 6: q/sink/1"));
+  CHECK(with_cpus(6).starts_with("drain 1 20: q/map+sink"));
+}
