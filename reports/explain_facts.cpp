@@ -79,7 +79,9 @@ void ExplainFacts::apply(const model::RunStart& event) {
   for (const model::AxisValue& axis : event.axes) {
     const std::string_view name = names_->text(axis.axis);
     const std::string_view value = names_->text(axis.value);
-    if (name == "admission.overtake") {
+    if (name == "admission.queue") {
+      rules_.queue = value;
+    } else if (name == "admission.overtake") {
       rules_.overtake = value;
     } else if (name == "admission.short") {
       rules_.short_rule = value;

@@ -44,13 +44,15 @@ class ExplainFacts {
  private:
   void settle(model::Instant to);
   void list_waiters();
-  void sample(WaitSpan span, std::vector<WaitSpan>& spans, model::Instant to);
+  void sample(WaitSpan span, std::vector<WaitSpan>& spans, const QueueRank& place,
+              model::Instant to);
   [[nodiscard]] WaitSpan look_at_gang(std::size_t gang);
   [[nodiscard]] WaitSpan look_at_stage(std::size_t stage);
   [[nodiscard]] Shortage shortage(std::size_t profile, std::int64_t need) const;
   [[nodiscard]] bool blocks(const LiveWork::Waiting& head, const QueueRank& place,
                             const std::vector<Shortage>& shortages) const;
-  void fill_in(WaitSpan& span) const;
+  // `place` is that of the unit in the queue.
+  void fill_in(WaitSpan& span, const QueueRank& place) const;
   [[nodiscard]] bool wanted(model::NameId job) const;
   [[nodiscard]] StageFacts* stage(model::NameId job, model::NameId stage);
   [[nodiscard]] GangFacts* gang(const model::StageRef& ref);

@@ -12,9 +12,12 @@
 namespace rehearse::reports {
 namespace {
 
+// A straggler is named when it cost at least this part of its job's time.
+constexpr std::int64_t worth_saying = 100;
+
 class Helps {
  public:
-  explicit Helps(const ExplainFacts& facts) : facts_(facts) {}
+  Helps(const ExplainFacts& facts, model::Instant submit) : facts_(facts), submit_ns_(submit) {}
 
   void add(std::string text) {
     if (std::ranges::find(all_, text) == all_.end()) {
@@ -29,13 +32,13 @@ class Helps {
       if (cut.wait != nullptr) {
         waited(names, cut, until(part.cuts, i) - cut.from_ns);
       } else if (cut.kind == PartKind::running || cut.kind == PartKind::commit) {
-        straggled(names, *part.row, cut);
+        straggled(names, *part.row, cut, part.cuts.back().to_ns);
       } else if (cut.kind == PartKind::inputs && cut.foreign) {
         const ForeignStage& foreign = part.row->foreign[*cut.foreign];
-        add(fmt::format(
-            "Had stage {} of job {} been there at {}, {} would have been ready {} "
-            "earlier.",
-            foreign.stage, foreign.job, duration_text(cut.from_ns), names.unit(cut), length(cut)));
+        add(
+            fmt::format("Had stage {} of job {} been there at {}, {} would have been ready {} "
+                        "earlier.",
+                        foreign.stage, foreign.job, at(cut.from_ns), names.unit(cut), length(cut)));
       }
     }
     failures(names, part);
@@ -57,6 +60,10 @@ class Helps {
   std::vector<std::string> take() { return std::move(all_); }
 
  private:
+  // Instants count from the submission of the request, as in the list of parts.
+  [[nodiscard]] std::string at(model::Instant t) const {
+    return fmt::format("+{}", duration_text(t - submit_ns_));
+  }
   static std::string length(const Cut& cut) { return duration_text(cut.to_ns - cut.from_ns); }
 
   // The end of the waits of one unit that follow each other.
@@ -81,17 +88,17 @@ class Helps {
         return add(
             fmt::format("Looked at whenever slots come free (admission.short=wait), {} "
                         "could have been admitted at {}, at most {} earlier.",
-                        names.unit(cut), duration_text(cut.from_ns), length(cut)));
+                        names.unit(cut), at(cut.from_ns), length(cut)));
       case PartKind::locality:
         return add(fmt::format(
             "With locality_wait 0s {} could have started at {} in free slots elsewhere ({} of its "
             "tasks waited, {} free), at most {} earlier; what reading from afar costs is not "
             "modelled.",
-            names.unit(cut), duration_text(span.from_ns), span.shortages.front().need,
+            names.unit(cut), at(span.from_ns), span.shortages.front().need,
             span.shortages.front().room, length(cut)));
       case PartKind::held:
         return add(fmt::format("Without the hold {} could have started at {}, at most {} earlier.",
-                               names.unit(cut), duration_text(cut.from_ns), length(cut)));
+                               names.unit(cut), at(cut.from_ns), length(cut)));
       default:
         return;
     }
@@ -116,14 +123,15 @@ class Helps {
                                  ? fmt::format("admitted {}", names.unit(cut))
                                  : fmt::format("started all waiting tasks of {}", names.unit(cut));
     std::string unless;
-    if (span.kind != PartKind::drain) {
+    const bool ordered = facts_.rules().queue == "fifo" || facts_.rules().queue == "priority";
+    if (span.kind != PartKind::drain && (cut.gang || span.stages_ahead > 0 || !ordered)) {
       unless = ", had no unit ahead of it taken them";
     } else if (!facts_.counts_decide()) {
       unless = ", had all its tasks found a place";
     }
     add(fmt::format("{} more, free at {}, would have {} then, {} earlier{}.",
-                    fmt::join(parts, " and "), duration_text(span.from_ns), what,
-                    duration_text(whole), unless));
+                    fmt::join(parts, " and "), at(span.from_ns), what, duration_text(whole),
+                    unless));
   }
 
   void overtaking(const ExplainNames& names, const Cut& cut) {
@@ -132,15 +140,15 @@ class Helps {
     if (!fitted || *fitted >= cut.to_ns || *fitted < cut.from_ns) {
       return;
     }
-    add(
-        fmt::format("With overtake backfill instead of {} {} could have started at {}, at most {} "
-                    "earlier: what else would have passed is not computed.",
-                    facts_.rules().overtake, names.unit(cut), duration_text(*fitted),
-                    duration_text(cut.to_ns - *fitted)));
+    add(fmt::format(
+        "With overtake backfill instead of {} {} could have started at {}, at most {} "
+        "earlier: what else would have passed is not computed.",
+        facts_.rules().overtake, names.unit(cut), at(*fitted), duration_text(cut.to_ns - *fitted)));
   }
 
   // The task that ended last beside the others of its unit.
-  void straggled(const ExplainNames& names, const TryFacts& row, const Cut& cut) {
+  void straggled(const ExplainNames& names, const TryFacts& row, const Cut& cut,
+                 model::Instant end_ns) {
     if (!cut.run || (cut.kind == PartKind::running && !cut.ends_stage)) {
       return;
     }
@@ -168,14 +176,15 @@ class Helps {
     const model::Duration took = *last.end_ns - last.start_ns;
     const std::size_t middle = (durations.size() - 1) / 2;
     std::ranges::nth_element(durations, durations.begin() + static_cast<std::ptrdiff_t>(middle));
-    if (took < 2 * durations[middle]) {
+    const model::Duration ahead = *last.end_ns - others_ns;
+    if (took < 2 * durations[middle] || ahead * worth_saying < end_ns - row.submit_ns) {
       return;
     }
     add(
         fmt::format("{} took {}, the median of its stage is {}; everything else of {} had ended {} "
                     "before it.",
                     names.task(*cut.run), duration_text(took), duration_text(durations[middle]),
-                    gang ? "its group" : "its stage", duration_text(*last.end_ns - others_ns)));
+                    gang ? "its group" : "its stage", duration_text(ahead)));
   }
 
   void failures(const ExplainNames& names, const CutTry& part) {
@@ -192,19 +201,20 @@ class Helps {
       add(
           fmt::format("{} of {} are work that was repeated and the pauses before it. Without the "
                       "first failure, at {}, it could have ended at most {} earlier.",
-                      duration_text(lost), names.text(part.row->job), duration_text(first->to_ns),
+                      duration_text(lost), names.text(part.row->job), at(first->to_ns),
                       duration_text(end - first->to_ns)));
     }
   }
 
   const ExplainFacts& facts_;
+  model::Instant submit_ns_;
   std::vector<std::string> all_;
 };
 
 }  // namespace
 
 std::vector<std::string> helps_of(const ExplainFacts& facts, const std::vector<CutTry>& tries) {
-  Helps helps(facts);
+  Helps helps(facts, tries.front().row->submit_ns);
   for (const CutTry& part : tries) {
     helps.look_at(part);
   }

@@ -58,6 +58,7 @@ struct WaitSpan {
   std::vector<Shortage> shortages;  // what it demands, by profile
   model::NameId head_job;           // behind whose head
   model::NameId head_stage;
+  std::int64_t stages_ahead = 0;       // in the queue, with waiting tasks of its first profile
   std::int64_t ahead = 0;              // waiting gangs ahead of it, for depth
   std::vector<Holder> holders;         // of slots that could serve it; most slots first, then name
   std::vector<model::NameId> held;     // executors
@@ -159,6 +160,7 @@ struct TryFacts {
 
 // What of the run line an explanation needs.
 struct RunRules {
+  std::string queue;
   std::string overtake;  // as the run line has it
   std::string short_rule;
   std::int64_t depth = 0;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 20> kind_names = {
     "running",     "repeated",  "failed",  "unfinished", "slots",    "drain",      "head",
     "depth",       "placement", "retry",   "locality",   "held",     "starved",    "inputs",
-    "start delay", "resubmit",  "backoff", "commit",     "rejected", "unexplained"};
+    "start_delay", "resubmit",  "backoff", "commit",     "rejected", "unexplained"};
 
 // Jobs named as holders of slots.
 constexpr std::size_t holders_max = 3;
@@ -75,8 +75,16 @@ std::string wait_text(const ExplainFacts& facts, const ExplainNames& names, cons
     return fmt::format("{} waits for slots", unit);
   }
   const auto with = [&](std::string_view middle) {
-    return with_holders(names, span, fmt::format("{} {}: {}", unit, middle, counts)) +
-           passed_text(facts, names, span);
+    std::string text = with_holders(names, span, fmt::format("{} {}: {}", unit, middle, counts)) +
+                       passed_text(facts, names, span);
+    if (span.stages_ahead > 0) {
+      text += fmt::format("; {} with waiting tasks ahead", plural(span.stages_ahead, "stage"));
+    }
+    if (span.from_ns < cut.from_ns) {
+      text += fmt::format(" (counted {} before, when it began to wait)",
+                          duration_text(cut.from_ns - span.from_ns));
+    }
+    return text;
   };
   switch (span.kind) {
     case PartKind::drain:

@@ -35,7 +35,8 @@ class ExplainNames {
 [[nodiscard]] std::string detail_of(const ExplainFacts& facts, const TryFacts& row, const Cut& cut);
 [[nodiscard]] std::string rejection_text(const ExplainFacts& facts, const TryFacts& row);
 
-// Each sentence once, in the order of the parts they are about.
+// Each sentence once; instants as "+2.00 s" from the first submission; in the order of the parts
+// they are about.
 [[nodiscard]] std::vector<std::string> helps_of(const ExplainFacts& facts,
                                                 const std::vector<CutTry>& tries);
 

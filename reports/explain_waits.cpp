@@ -43,9 +43,12 @@ void ExplainFacts::settle(model::Instant to) {
     TryFacts& row = tries_.back();
     for (const Waiter& waiter : waiters_) {
       if (waiter.gang) {
-        sample(look_at_gang(waiter.index), row.gangs[waiter.index].waits, to);
+        const auto self = work_.waiting(row.job, row.gangs[waiter.index].leader);
+        RH_CHECK(self.has_value());
+        sample(look_at_gang(waiter.index), row.gangs[waiter.index].waits, self->place, to);
       } else {
-        sample(look_at_stage(waiter.index), row.stages[waiter.index].waits, to);
+        StageFacts& stage = row.stages[waiter.index];
+        sample(look_at_stage(waiter.index), stage.waits, work_.place(row.job, stage.name), to);
       }
     }
   }
@@ -158,7 +161,7 @@ WaitSpan ExplainFacts::look_at_stage(std::size_t index) {
 }
 
 // Who holds what the unit could use, and which executors are held, at the start of a span.
-void ExplainFacts::fill_in(WaitSpan& span) const {
+void ExplainFacts::fill_in(WaitSpan& span, const QueueRank& place) const {
   std::map<model::NameId, std::int64_t> by_job;
   for (const auto& [key, slots] : held_slots_) {
     if (slots > 0 && serves_one(key.second, span.shortages)) {
@@ -171,6 +174,11 @@ void ExplainFacts::fill_in(WaitSpan& span) const {
   std::ranges::sort(span.holders, [&](const Holder& a, const Holder& b) {
     return a.slots != b.slots ? a.slots > b.slots : names_->text(a.job) < names_->text(b.job);
   });
+  // Other orders are not read from the journal (live_work.hpp).
+  const bool ordered = rules_.queue == "fifo" || rules_.queue == "priority";
+  if (span.kind == PartKind::slots && ordered && !span.shortages.empty()) {
+    span.stages_ahead = work_.pending_ahead(place, span.shortages.front().profile);
+  }
   if (span.kind == PartKind::held) {
     for (const auto& [name, row] : executors_) {
       if (row.held && serves_one(row.profile.value_or(unbound), span.shortages)) {
@@ -182,12 +190,13 @@ void ExplainFacts::fill_in(WaitSpan& span) const {
 }
 
 // Adds [now, to) to the spans of a unit: the last one goes on when its reason is the same.
-void ExplainFacts::sample(WaitSpan span, std::vector<WaitSpan>& spans, model::Instant to) {
+void ExplainFacts::sample(WaitSpan span, std::vector<WaitSpan>& spans, const QueueRank& place,
+                          model::Instant to) {
   const bool goes_on = !spans.empty() && !changed_ && spans.back().to_ns == now_ &&
                        spans.back().kind == span.kind && spans.back().head_job == span.head_job &&
                        spans.back().head_stage == span.head_stage;
   if (!goes_on) {
-    fill_in(span);
+    fill_in(span, place);
     span.from_ns = now_;
     spans.push_back(span);
   }

@@ -439,6 +439,11 @@ QueueRank LiveWork::place(model::NameId name, model::NameId stage) {
   return index == no_index ? QueueRank{} : rank(*owner, index, owner->stages[index].tasks);
 }
 
+std::int64_t LiveWork::pending_ahead(const QueueRank& place, std::size_t profile) const {
+  const auto& stages = pending_[profile];
+  return std::distance(stages.begin(), stages.lower_bound(place));
+}
+
 std::int64_t LiveWork::waiting_ahead(const QueueRank& place) const {
   return std::distance(waiting_.begin(), waiting_.lower_bound(place));
 }

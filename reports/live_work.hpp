@@ -100,6 +100,8 @@ class LiveWork {
   [[nodiscard]] QueueRank place(model::NameId job, model::NameId stage);
   // Ready gangs that wait ahead of a place; linear in them.
   [[nodiscard]] std::int64_t waiting_ahead(const QueueRank& place) const;
+  // Stages ahead of a place that have tasks of a profile waiting; linear in them.
+  [[nodiscard]] std::int64_t pending_ahead(const QueueRank& place, std::size_t profile) const;
   // More than what lives could take (A14), after a loss.
   [[nodiscard]] static bool starved(std::span<const std::pair<std::size_t, std::int64_t>> demand,
                                     const SlotLedger& ledger);

@@ -514,8 +514,9 @@ void write(Text& text, const ExplainDocument& document) {
                   explanation.tries > 1 ? fmt::format(" after {} tries", explanation.tries) : ""));
   if (!explanation.parts.empty()) {
     write_kinds(text, explanation);
-    text.heading(fmt::format("Where the time went, from its submission at {}",
-                             duration_text(explanation.submit_ns)));
+    text.heading(
+        fmt::format("Where the time went, from its submission at {} (counts: when a part began)",
+                    duration_text(explanation.submit_ns)));
   }
   for (std::size_t i = 0; i < explanation.parts.size() && i < parts_max; ++i) {
     const ExplainPart& part = explanation.parts[i];
