@@ -70,6 +70,7 @@ Explanation Explain::State::explain() const {
   for (const TryFacts& row : rows) {
     const bool last = &row == &rows.back();
     const CutOptions cut{.end_ns = end_of(row),
+                         .coupled = facts.rules().coupled,
                          .last_try = last,
                          .start_delays = &options.start_delays,
                          .names = &facts.names()};

@@ -73,6 +73,7 @@ GangFacts* ExplainFacts::gang(const model::StageRef& ref) {
 void ExplainFacts::apply(const model::RunStart& event) {
   ledger_.run_started(event);
   work_.run_started(event, *names_);
+  rules_.coupled = event.timing == model::Timing::coupled;
   for (const model::ProfileAmounts& profile : event.profiles) {
     profiles_.push_back(profile.profile);
   }

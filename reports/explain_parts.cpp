@@ -54,6 +54,7 @@ class Walk {
     std::int32_t attempt = 0;
     PartKind kind = PartKind::running;  // of a run
     bool ends_stage = false;
+    std::optional<std::size_t> reader = std::nullopt;  // see Cut
   };
   struct Base {  // when a unit had its inputs
     model::Instant inputs_ns = 0;
@@ -353,7 +354,26 @@ class Walk {
       }
       add(cut, *row_.runs[*run].end_ns);
     }
-    next_ = {.what = What::run, .index = *run, .ends_stage = true};
+    next_ = through_producers(*run);
+  }
+
+  // Under coupled timing a reader's task may have ended only because a producer's did: then the
+  // producer is what took the time.
+  [[nodiscard]] Where through_producers(std::size_t run) const {
+    Where where{.what = What::run, .index = run, .ends_stage = true};
+    for (bool moved = options_.coupled; moved;) {
+      moved = false;
+      for (const std::size_t parent : row_.stages[row_.runs[where.index].stage].pipelined) {
+        const auto last = last_run(parent, [](const TaskRun& each) { return each.succeeded(); });
+        if (last && row_.runs[*last].end_ns == row_.runs[run].end_ns) {
+          where.reader = row_.runs[run].stage;
+          where.index = *last;
+          moved = true;
+          break;
+        }
+      }
+    }
+    return where;
   }
 
   [[nodiscard]] std::optional<std::size_t> last_of_gang(const GangFacts& gang) const {
@@ -375,6 +395,7 @@ class Walk {
     cut.first_run = here.index;
     cut.runs = 1;
     cut.ends_stage = here.ends_stage;
+    cut.reader = here.reader;
     add(cut, run.start_ns);
     if (again(run)) {
       return;
@@ -682,6 +703,7 @@ class Walk {
       merged.back().run = cut.run;
       merged.back().runs += cut.runs;
       merged.back().ends_stage = cut.ends_stage;
+      merged.back().reader = cut.reader;
     }
     cuts_ = std::move(merged);
   }

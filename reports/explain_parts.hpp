@@ -26,10 +26,13 @@ struct Cut {
   std::int64_t runs = 0;                 // tasks one after the other
   bool ends_stage = false;               // `run` is the last of its stage to end
   std::optional<std::size_t> foreign;    // of inputs
+  // The stage downstream of `run` over pipelined edges that ended with it (timing coupled).
+  std::optional<std::size_t> reader;
 };
 
 struct CutOptions {
   model::Instant end_ns = 0;  // of the try, or of the run
+  bool coupled = false;       // the timing
   bool last_try = true;       // work that failed was not done again
   // By name of the stage; what the journal does not say (traces only).
   const std::map<std::string, model::Duration>* start_delays = nullptr;

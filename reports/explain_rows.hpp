@@ -160,6 +160,7 @@ struct TryFacts {
 
 // What of the run line an explanation needs.
 struct RunRules {
+  bool coupled = false;  // the timing: readers of a pipelined edge end no earlier than its writers
   std::string queue;
   std::string overtake;  // as the run line has it
   std::string short_rule;

@@ -139,6 +139,10 @@ std::string running_text(const ExplainFacts& facts, const ExplainNames& names, c
     }
     text += tasks > 1 ? fmt::format(", the last of {} to end", plural(tasks, "task")) : "";
   }
+  if (cut.reader) {
+    text += fmt::format("; {}, downstream of it over a pipe, ended with it (timing coupled)",
+                        names.stage(*cut.reader));
+  }
   if (cut.runs > 1) {
     text += fmt::format(", after {} in the same slot, the first {}", plural(cut.runs - 1, "task"),
                         names.task(*cut.first_run));

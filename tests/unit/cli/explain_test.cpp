@@ -311,6 +311,14 @@ TEST_CASE("a reader waits for the commit of a group whose member finished long b
         "running 40 50: q/read/0 on e0\n");
 }
 
+TEST_CASE("under coupled timing the producer that a reader waited for took the time") {
+  const auto found = explained(
+      on(1, fmt::format(R"("timing": "coupled", "jobs": [ {{ "name": "q", {} }} ])", gang)), "q");
+  CHECK(parts_of(found) ==
+        "running 0 10: q/map/1 on e0, the last of 2 tasks to end; q/sink, downstream of it over "
+        "a pipe, ended with it (timing coupled)\n");
+}
+
 TEST_CASE("unfinished at the horizon") {
   const std::string jobs = fmt::format(R"("horizon": "25ms", "jobs": [
     {{ "name": "a", "stages": [ {{ "name": "s", "tasks": 3, "duration": "100ms" }} ] }},
