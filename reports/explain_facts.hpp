@@ -36,6 +36,8 @@ class ExplainFacts {
   [[nodiscard]] const RunRules& rules() const { return rules_; }
   [[nodiscard]] const model::NameTable& names() const { return *names_; }
   [[nodiscard]] const std::vector<model::NameId>& profiles() const { return profiles_; }
+  // The order of the queue is read from the journal (live_work.hpp says which are not).
+  [[nodiscard]] bool ordered() const;
   // A gang fits by count alone: no executor serves several profiles.
   [[nodiscard]] bool counts_decide() const { return !unbound_seen_; }
   [[nodiscard]] std::optional<model::RunEndCause> run_end() const { return run_end_; }
@@ -51,6 +53,9 @@ class ExplainFacts {
   [[nodiscard]] Shortage shortage(std::size_t profile, std::int64_t need) const;
   [[nodiscard]] bool blocks(const LiveWork::Waiting& head, const QueueRank& place,
                             const std::vector<Shortage>& shortages) const;
+  // The head that keeps a unit at this place from starting; `fit`: slots for it are free.
+  [[nodiscard]] std::optional<LiveWork::Waiting> in_the_way(
+      const QueueRank& place, bool fit, const std::vector<Shortage>& shortages) const;
   // `place` is that of the unit in the queue.
   void fill_in(WaitSpan& span, const QueueRank& place) const;
   [[nodiscard]] bool wanted(model::NameId job) const;

@@ -123,7 +123,7 @@ class Helps {
                                  ? fmt::format("admitted {}", names.unit(cut))
                                  : fmt::format("started all waiting tasks of {}", names.unit(cut));
     std::string unless;
-    const bool ordered = facts_.rules().queue == "fifo" || facts_.rules().queue == "priority";
+    const bool ordered = facts_.ordered();
     if (span.kind != PartKind::drain && (cut.gang || span.stages_ahead > 0 || !ordered)) {
       unless = ", had no unit ahead of it taken them";
     } else if (!facts_.counts_decide()) {

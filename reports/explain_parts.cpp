@@ -177,12 +177,15 @@ class Walk {
   void from_success() {
     std::optional<std::tuple<bool, model::Instant, model::Instant, std::size_t>> best;
     for (std::size_t i = 0; i < row_.stages.size(); ++i) {
-      const auto done = done_ns(i, cursor_);
+      auto done = done_ns(i, cursor_);
+      const auto run = last_run(i, [](const TaskRun& each) { return each.succeeded(); });
+      const model::Instant last = run ? *row_.runs[*run].end_ns : row_.submit_ns;
+      if (row_.stages[i].sink && run) {  // a task of an older attempt may complete it (C9)
+        done = std::max(done.value_or(last), last);
+      }
       if (!done) {
         continue;
       }
-      const auto run = last_run(i, [](const TaskRun& each) { return each.succeeded(); });
-      const model::Instant last = run ? *row_.runs[*run].end_ns : row_.submit_ns;
       const std::tuple candidate{row_.stages[i].sink, *done, last, i};
       best = best ? std::max(*best, candidate) : candidate;
     }

@@ -83,7 +83,7 @@ Shortage ExplainFacts::shortage(std::size_t profile, std::int64_t need) const {
 // A16: behind a head nothing starts on executors that serve a profile the head demands.
 bool ExplainFacts::blocks(const LiveWork::Waiting& head, const QueueRank& place,
                           const std::vector<Shortage>& shortages) const {
-  if (rules_.overtake.starts_with("backfill") || !(head.place < place)) {
+  if (ordered() ? !(head.place < place) : head.place == place) {
     return false;
   }
   const bool any_unbound = std::ranges::any_of(
@@ -91,6 +91,24 @@ bool ExplainFacts::blocks(const LiveWork::Waiting& head, const QueueRank& place,
   return any_unbound || std::ranges::any_of(head.demand, [&](const auto& entry) {
            return entry.second > 0 && serves_one(entry.first, shortages);
          });
+}
+
+std::optional<LiveWork::Waiting> ExplainFacts::in_the_way(
+    const QueueRank& place, bool fit, const std::vector<Shortage>& shortages) const {
+  const bool never = rules_.overtake == "never";
+  if (rules_.overtake.starts_with("backfill") || (!fit && !(never && ordered()))) {
+    return std::nullopt;
+  }
+  auto head = work_.head(ledger_);
+  if ((!head || !blocks(*head, place, shortages)) && fit) {
+    head = work_.first_waiting();
+  }
+  return head && blocks(*head, place, shortages) ? head : std::nullopt;
+}
+
+bool ExplainFacts::ordered() const {
+  return rules_.queue.empty() || rules_.queue == "fifo" || rules_.queue == "priority" ||
+         rules_.queue == "smallest-first";
 }
 
 WaitSpan ExplainFacts::look_at_gang(std::size_t index) {
@@ -105,11 +123,10 @@ WaitSpan ExplainFacts::look_at_gang(std::size_t index) {
     }
   }
   const bool fit = fits(span.shortages);
-  const auto head = work_.head(ledger_);
-  const bool behind = head && blocks(*head, self->place, span.shortages);
+  const auto head = in_the_way(self->place, fit, span.shortages);
   if (LiveWork::starved(gang.demand, ledger_)) {
     span.kind = PartKind::starved;
-  } else if (behind && (fit || rules_.overtake == "never")) {
+  } else if (head) {
     span.kind = PartKind::head;
     span.head_job = head->job;
     span.head_stage = head->stage;
@@ -122,8 +139,9 @@ WaitSpan ExplainFacts::look_at_gang(std::size_t index) {
   } else if (fits_with_held(span.shortages)) {
     span.kind = PartKind::held;
   } else {
-    const bool is_head = head && head->place == self->place;
-    span.kind = is_head && rules_.overtake == "never" ? PartKind::drain : PartKind::slots;
+    const auto first = work_.head(ledger_);
+    const bool heads = first && first->place == self->place && ordered();
+    span.kind = heads && rules_.overtake == "never" ? PartKind::drain : PartKind::slots;
   }
   return span;
 }
@@ -140,18 +158,22 @@ WaitSpan ExplainFacts::look_at_stage(std::size_t index) {
   }
   span.shortages.push_back(shortage(live->profile, live->pending));
   const Shortage& own = span.shortages.front();
-  const auto head = work_.head(ledger_);
-  const bool behind = head && blocks(*head, work_.place(row.job, stage.name), span.shortages);
+  // A barrier stage that was let in starts whole (A12), any other task by task.
+  const bool fit = stage.gang && row.gangs[*stage.gang].stages.size() == 1 &&
+                           !row.gangs[*stage.gang].dissolved_ns
+                       ? own.need <= own.room
+                       : own.room > 0;
+  const auto head = in_the_way(work_.place(row.job, stage.name), fit, span.shortages);
   const std::pair<std::size_t, std::int64_t> one = {live->profile, 1};
   if (LiveWork::starved({&one, 1}, ledger_)) {
     span.kind = PartKind::starved;
-  } else if (behind && (own.room > 0 || rules_.overtake == "never")) {
+  } else if (head) {
     span.kind = PartKind::head;
     span.head_job = head->job;
     span.head_stage = head->stage;
-  } else if (own.room > 0 && stage.uncounted) {
+  } else if (fit && stage.uncounted) {
     span.kind = PartKind::resubmit;
-  } else if (own.room > 0) {
+  } else if (fit) {
     const bool waits_near = !rules_.locality_wait.empty() && rules_.locality_wait != "0s";
     span.kind = waits_near ? PartKind::locality : PartKind::unexplained;
   } else {
@@ -174,9 +196,7 @@ void ExplainFacts::fill_in(WaitSpan& span, const QueueRank& place) const {
   std::ranges::sort(span.holders, [&](const Holder& a, const Holder& b) {
     return a.slots != b.slots ? a.slots > b.slots : names_->text(a.job) < names_->text(b.job);
   });
-  // Other orders are not read from the journal (live_work.hpp).
-  const bool ordered = rules_.queue == "fifo" || rules_.queue == "priority";
-  if (span.kind == PartKind::slots && ordered && !span.shortages.empty()) {
+  if (span.kind == PartKind::slots && ordered() && !span.shortages.empty()) {
     span.stages_ahead = work_.pending_ahead(place, span.shortages.front().profile);
   }
   if (span.kind == PartKind::held) {

@@ -422,6 +422,14 @@ std::optional<LiveWork::Waiting> LiveWork::head(const SlotLedger& ledger) const 
   return std::nullopt;
 }
 
+std::optional<LiveWork::Waiting> LiveWork::first_waiting() const {
+  if (!heads_ || waiting_.empty()) {
+    return std::nullopt;
+  }
+  const auto& [place, key] = *waiting_.begin();
+  return described(place, key.first, key.second);
+}
+
 std::optional<LiveWork::Waiting> LiveWork::waiting(model::NameId name, model::NameId stage) {
   Job* owner = nullptr;
   const Gang* row = gang(name, stage, owner);

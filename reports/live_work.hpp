@@ -94,6 +94,9 @@ class LiveWork {
   };
   // The head (A16); nothing when there is none.
   [[nodiscard]] std::optional<Waiting> head(const SlotLedger& ledger) const;
+  // The first that waits, starved or not: executors that are due count for the scheduler (A5), and
+  // no event tells of them. Nothing where there are no heads.
+  [[nodiscard]] std::optional<Waiting> first_waiting() const;
   // The gang of this stage, when it is ready and waits.
   [[nodiscard]] std::optional<Waiting> waiting(model::NameId job, model::NameId stage);
   // Where a stage that is no member stands.
