@@ -280,8 +280,8 @@ class Walk {
     const StageFacts& stage = row_.stages[s];
     const StageAttempt& attempt = stage.attempts.back();
     model::Instant since = cursor_;
-    for (std::size_t i = stage.waits.size(); i-- > 0 && stage.waits[i].to_ns == since;) {
-      since = stage.waits[i].from_ns;
+    for (std::size_t i = stage.waits.size(); i > 0 && stage.waits[i - 1].to_ns == since; --i) {
+      since = stage.waits[i - 1].from_ns;
     }
     since = std::max(since, attempt.submit_ns);
     const Cut gap = of_unit(s, nullptr, PartKind::unexplained);

@@ -169,11 +169,10 @@ std::string_view why(const TaskRun& run) {
 }
 
 std::string failed_text(const ExplainNames& names, const TryFacts& row, const Cut& cut) {
-  const std::string task = cut.run
-                               ? fmt::format("{} on {}, try {}: {}", names.task(*cut.run),
-                                             names.text(row.runs[*cut.run].executor),
-                                             row.runs[*cut.run].try_number, why(row.runs[*cut.run]))
-                               : "";
+  std::string task = cut.run ? fmt::format("{} on {}, try {}: {}", names.task(*cut.run),
+                                           names.text(row.runs[*cut.run].executor),
+                                           row.runs[*cut.run].try_number, why(row.runs[*cut.run]))
+                             : "";
   if (cut.gang) {
     std::string cause;
     for (const GangAttempt& attempt : row.gangs[*cut.gang].attempts) {
