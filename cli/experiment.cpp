@@ -179,7 +179,10 @@ Result<Simulated> run_with(Listeners& listeners, const Experiment& experiment,
     return std::unexpected(of_command_line(std::move(policies.error()), experiment.configuration));
   }
   const auto started = std::chrono::steady_clock::now();
-  const std::vector<model::Observer*> observers = listeners.all();
+  std::vector<model::Observer*> observers = listeners.all();
+  if (options.listener != nullptr) {
+    observers.push_back(options.listener);
+  }
   const sim::RunResult result =
       sim::run(scenario, *policies, observers, run_options(scenario, options.probe_one_in));
   listeners.monitors.finish();
@@ -191,6 +194,7 @@ Result<Simulated> run_with(Listeners& listeners, const Experiment& experiment,
   simulated.run.violations =
       unexpected_violations(listeners.monitors, experiment, options.judge_expectations);
   simulated.run.faults_never_fired = result.faults_never_fired;
+  simulated.names = result.names;
   simulated.interrupted = result.cause == model::RunEndCause::interrupted;
   if (listeners.expectations && !simulated.interrupted) {
     auto compared = differences(experiment);

@@ -2,6 +2,7 @@
 // monitor, the measurements, the expectations and the journal attached.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,11 +38,14 @@ struct SimulateOptions {
   std::optional<std::string> journal;
   bool judge_expectations = false;
   std::int64_t probe_one_in = 1;
+  // Gets every event, after the others; its name table lives as long as the Simulated.
+  model::Observer* listener = nullptr;
 };
 
 struct Simulated {
   reports::ScenarioRun run;
   bool interrupted = false;
+  std::shared_ptr<const model::NameTable> names;  // of the journal
 };
 
 // Errors: the journal cannot be written, the file of same_journal_as cannot be run. A failed check

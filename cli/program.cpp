@@ -23,6 +23,7 @@ constexpr auto entries = std::to_array<VerbEntry>({
     {"run", run_scenarios},
     {"replay", replay_traces},
     {"compare", compare_configurations},
+    {"explain", explain_job},
     {"check", check_journal},
     {"list", list_registry},
     {"completion", print_completion},

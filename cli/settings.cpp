@@ -252,6 +252,17 @@ void read_comparing(Reader& reader, const CommandLine& line, Settings& settings)
   }
 }
 
+void read_explaining(Reader& reader, const CommandLine& line, Settings& settings) {
+  if (line.verb->name != "explain") {
+    return;
+  }
+  settings.job = line.value("--job").value_or("");
+  if (settings.job.empty()) {
+    reader.fail("--job", {.what = "which job is to be explained is not said",
+                          .remedy = "as in --job q, or --job q#1 for its second try"});
+  }
+}
+
 }  // namespace
 
 traces::Unit Settings::unit() const {
@@ -266,6 +277,7 @@ Result<Settings> read_settings(const CommandLine& line) {
   read_reading(reader, line, settings);
   read_simulating(reader, line, settings);
   read_comparing(reader, line, settings);
+  read_explaining(reader, line, settings);
   if (auto error = std::move(reader).error()) {
     return std::unexpected(std::move(*error));
   }

@@ -52,6 +52,9 @@ struct Settings {
   std::optional<std::string> journal;
   int threads = 1;
 
+  // explain
+  std::string job;
+
   // compare
   std::vector<model::ConfigurationText> with;
   std::int64_t min_effect_ppm = 10'000;

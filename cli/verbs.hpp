@@ -25,6 +25,7 @@ using VerbResult = model::Result<int>;
 [[nodiscard]] VerbResult run_scenarios(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult replay_traces(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult compare_configurations(const CommandLine& line, const Settings& settings);
+[[nodiscard]] VerbResult explain_job(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult check_journal(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult list_registry(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult print_completion(const CommandLine& line, const Settings& settings);

@@ -331,6 +331,20 @@ void add_inspect(Json& json, const InspectDocument& document) {
   }
 }
 
+void add_explain(Json& json, const Explanation& explanation) {
+  json["job"] = explanation.job;
+  json["latency_ns"] = explanation.latency_ns();
+  Json parts = Json::array();
+  for (const ExplainPart& part : explanation.parts) {
+    parts.push_back({{"kind", part.kind},
+                     {"from_ns", part.from_ns},
+                     {"to_ns", part.to_ns},
+                     {"detail", part.detail}});
+  }
+  json["parts"] = std::move(parts);
+  json["helps"] = explanation.helps;
+}
+
 void add_written(Json& json, const TraceWrittenDocument& document) {
   json["trace_id"] = document.trace_id;
   json["jobs"] = document.jobs;
@@ -356,6 +370,8 @@ Json to_json(const Document& document, const WriteOptions& options) {
           add_list(json, body);
         } else if constexpr (std::is_same_v<Body, InspectDocument>) {
           add_inspect(json, body);
+        } else if constexpr (std::is_same_v<Body, ExplainDocument>) {
+          add_explain(json, body.explanation);
         } else {
           add_written(json, body);
         }

@@ -53,6 +53,7 @@ void LiveWork::submitted(const model::JobSubmitted& event, const SlotLedger& led
   index_[event.job.index()] = unused_.back() + 1;
   Job& row = jobs_[unused_.back()];
   unused_.pop_back();
+  row.name = event.job;
   row.number = submissions_++;
   row.priority = event.priority;
   for (const model::StageItem& item : event.stages) {
@@ -123,6 +124,7 @@ void LiveWork::formed(const model::GroupFormed& event, const SlotLedger& ledger)
     return;
   }
   Gang gang;
+  gang.leader = event.stage;
   gang.rank_stage = stage_index(*owner, event.stage);
   for (const model::ProfileCount& count : event.demand) {
     const std::size_t profile = ledger.profile(count.profile);
@@ -398,10 +400,60 @@ bool LiveWork::fits(const Gang& gang, const SlotLedger& ledger) {
       gang.demand, [&](const auto& entry) { return entry.second <= ledger.room(entry.first); });
 }
 
-bool LiveWork::starved(const Gang& gang, const SlotLedger& ledger) {
-  return ledger.losses_seen() && std::ranges::any_of(gang.demand, [&](const auto& entry) {
+bool LiveWork::starved(std::span<const std::pair<std::size_t, std::int64_t>> demand,
+                       const SlotLedger& ledger) {
+  return ledger.losses_seen() && std::ranges::any_of(demand, [&](const auto& entry) {
            return entry.second > ledger.capacity(entry.first);
          });
+}
+
+LiveWork::Waiting LiveWork::described(const QueueRank& place, std::size_t slot,
+                                      std::size_t gang) const {
+  const Job& owner = jobs_[slot];
+  return {owner.name, owner.gangs[gang].leader, place, owner.gangs[gang].demand};
+}
+
+std::optional<LiveWork::Waiting> LiveWork::head(const SlotLedger& ledger) const {
+  for (const auto& [place, key] : waiting_) {
+    if (heads_ && !starved(jobs_[key.first].gangs[key.second].demand, ledger)) {
+      return described(place, key.first, key.second);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<LiveWork::Waiting> LiveWork::first_waiting() const {
+  if (!heads_ || waiting_.empty()) {
+    return std::nullopt;
+  }
+  const auto& [place, key] = *waiting_.begin();
+  return described(place, key.first, key.second);
+}
+
+std::optional<LiveWork::Waiting> LiveWork::waiting(model::NameId name, model::NameId stage) {
+  Job* owner = nullptr;
+  const Gang* row = gang(name, stage, owner);
+  if (row == nullptr || !row->listed) {
+    return std::nullopt;
+  }
+  return described(rank(*owner, row->rank_stage, row->tasks),
+                   static_cast<std::size_t>(owner - jobs_.data()),
+                   static_cast<std::size_t>(row - owner->gangs.data()));
+}
+
+QueueRank LiveWork::place(model::NameId name, model::NameId stage) {
+  const Job* owner = job(name);
+  const std::size_t index = owner == nullptr ? no_index : stage_index(*owner, stage);
+  return index == no_index ? QueueRank{} : rank(*owner, index, owner->stages[index].tasks);
+}
+
+std::int64_t LiveWork::pending_ahead(const QueueRank& place, std::size_t profile) const {
+  const auto& stages = pending_[profile];
+  return std::distance(stages.begin(), stages.lower_bound(place));
+}
+
+std::int64_t LiveWork::waiting_ahead(const QueueRank& place) const {
+  return std::distance(waiting_.begin(), waiting_.lower_bound(place));
 }
 
 LiveWork::View LiveWork::view(const SlotLedger& ledger) const {
@@ -411,7 +463,7 @@ LiveWork::View LiveWork::view(const SlotLedger& ledger) const {
   for (const auto& [place, key] : waiting_) {
     const Gang& gang = jobs_[key.first].gangs[key.second];
     view.waiting = true;
-    if (heads_ && !view.head && !starved(gang, ledger)) {
+    if (heads_ && !view.head && !starved(gang.demand, ledger)) {
       view.head = true;
       view.head_profiles = gang.profiles;
       head = place;

@@ -85,8 +85,33 @@ class LiveWork {
   [[nodiscard]] std::optional<model::Instant> ready_since(model::NameId job, model::NameId stage);
   [[nodiscard]] View view(const SlotLedger& ledger) const;
 
+  // A ready gang that waits for slots. `demand` is profile, tasks; it lives until the next event.
+  struct Waiting {
+    model::NameId job;
+    model::NameId stage;
+    QueueRank place;
+    std::span<const std::pair<std::size_t, std::int64_t>> demand;
+  };
+  // The head (A16); nothing when there is none.
+  [[nodiscard]] std::optional<Waiting> head(const SlotLedger& ledger) const;
+  // The first that waits, starved or not: executors that are due count for the scheduler (A5), and
+  // no event tells of them. Nothing where there are no heads.
+  [[nodiscard]] std::optional<Waiting> first_waiting() const;
+  // The gang of this stage, when it is ready and waits.
+  [[nodiscard]] std::optional<Waiting> waiting(model::NameId job, model::NameId stage);
+  // Where a stage that is no member stands.
+  [[nodiscard]] QueueRank place(model::NameId job, model::NameId stage);
+  // Ready gangs that wait ahead of a place; linear in them.
+  [[nodiscard]] std::int64_t waiting_ahead(const QueueRank& place) const;
+  // Stages ahead of a place that have tasks of a profile waiting; linear in them.
+  [[nodiscard]] std::int64_t pending_ahead(const QueueRank& place, std::size_t profile) const;
+  // More than what lives could take (A14), after a loss.
+  [[nodiscard]] static bool starved(std::span<const std::pair<std::size_t, std::int64_t>> demand,
+                                    const SlotLedger& ledger);
+
  private:
   struct Gang {
+    model::NameId leader;
     std::size_t rank_stage = no_index;                         // its first stage in file order
     std::vector<std::pair<std::size_t, std::int64_t>> demand;  // profile, tasks
     std::uint64_t profiles = 0;
@@ -99,6 +124,7 @@ class LiveWork {
     bool was_ready = false;       // ready_ns says something
   };
   struct Job {
+    model::NameId name;
     std::uint64_t number = 0;  // by submission
     std::int64_t priority = 0;
     std::vector<LiveStage> stages;  // file order, then those that came later
@@ -117,7 +143,7 @@ class LiveWork {
   void set_available(Job& owner, std::size_t stage, bool available);
   void add_parents(Job& owner, std::size_t gang);
   [[nodiscard]] static bool fits(const Gang& gang, const SlotLedger& ledger);
-  [[nodiscard]] static bool starved(const Gang& gang, const SlotLedger& ledger);
+  [[nodiscard]] Waiting described(const QueueRank& place, std::size_t job, std::size_t gang) const;
 
   Order order_ = Order::fifo;
   bool heads_ = true;

@@ -13,6 +13,7 @@
 #include "model/expectation.hpp"
 #include "model/violation.hpp"
 #include "reports/compare.hpp"
+#include "reports/explain.hpp"
 #include "reports/marking.hpp"
 #include "reports/metrics.hpp"
 #include "reports/replay_error.hpp"
@@ -94,6 +95,11 @@ struct CheckDocument {
   std::vector<model::Violation> violations;
 };
 
+struct ExplainDocument {
+  Envelope envelope;
+  Explanation explanation;
+};
+
 struct ListItem {
   std::string name;
   std::string what;
@@ -120,6 +126,6 @@ struct TraceWrittenDocument {  // convert, generate, anonymize
 };
 
 using Document = std::variant<RunDocument, ReplayDocument, CompareDocument, CheckDocument,
-                              ListDocument, InspectDocument, TraceWrittenDocument>;
+                              ListDocument, InspectDocument, TraceWrittenDocument, ExplainDocument>;
 
 }  // namespace rehearse::reports

@@ -39,6 +39,7 @@ void SlotLedger::run_started(const model::RunStart& run) {
     tasks_.push_back(std::move(amounts));
   }
   room_.assign(tasks_.size(), 0);
+  withheld_.assign(tasks_.size(), 0);
   capacity_.assign(tasks_.size(), 0);
 }
 
@@ -73,6 +74,7 @@ void SlotLedger::added(const model::ExecutorAdded& event) {
     tasks_.emplace_back();
     profile_names_.emplace_back();
     room_.assign(1, 0);
+    withheld_.assign(1, 0);
     capacity_.assign(1, 0);
   }
   if (event.executor.index() >= index_.size()) {
@@ -234,13 +236,15 @@ void SlotLedger::refresh(Executor& executor) {
     total_.reserved += sign * executor.counted.reserved;
     total_.free_withheld += sign * executor.counted.free_withheld;
     for (std::size_t i = 0; i < executor.room.size(); ++i) {
-      room_[executor.unbound ? i : executor.profile] += sign * executor.room[i];
+      std::vector<std::int64_t>& sums = executor.withholds ? withheld_ : room_;
+      sums[executor.unbound ? i : executor.profile] += sign * executor.room[i];
     }
     add_free(executor.free, sign);
   };
   apply(-1);
   executor.counted = Sums{};
   executor.free = FreeSlots{};
+  executor.withholds = executor.held;
   std::ranges::fill(executor.room, 0);
   if (executor.live) {
     recount(executor);
@@ -275,7 +279,9 @@ void SlotLedger::recount(Executor& executor) const {
   RH_CHECK(free >= 0, free);
   if (executor.held || executor.draining) {
     counted.free_withheld = free;
-    std::ranges::fill(executor.room, 0);
+    if (executor.draining) {
+      std::ranges::fill(executor.room, 0);
+    }
     return;
   }
   executor.free.serves = executor.unbound ? all_profiles : bit(executor.profile);

@@ -57,6 +57,8 @@ class SlotLedger {
   [[nodiscard]] std::span<const FreeSlots> free() const { return free_; }
   // Tasks of a profile that fit now on live executors that are not withheld.
   [[nodiscard]] std::int64_t room(std::size_t profile) const { return room_[profile]; }
+  // Tasks of a profile that would fit now on held executors, draining ones left out.
+  [[nodiscard]] std::int64_t room_withheld(std::size_t profile) const { return withheld_[profile]; }
   // Tasks of a profile that fit on idle live executors, draining ones left out (A5, A14).
   [[nodiscard]] std::int64_t capacity(std::size_t profile) const { return capacity_[profile]; }
   [[nodiscard]] bool losses_seen() const { return losses_seen_; }
@@ -79,12 +81,13 @@ class SlotLedger {
     bool held = false;
     bool draining = false;
     bool unbound = false;
+    bool withholds = false;             // its room counts in withheld_
     std::size_t profile = 0;            // in which its slots are counted
     std::vector<std::int64_t> amounts;  // by resource
     std::vector<std::int64_t> slots;    // idle slots by profile it serves (bound: one)
     std::vector<Held> held_by;          // as slots
     Sums counted;                       // its share of total_
-    std::vector<std::int64_t> room;     // its share of room_, as slots
+    std::vector<std::int64_t> room;     // its share of room_ or withheld_, as slots
     FreeSlots free;                     // its share of free_
   };
 
@@ -108,6 +111,7 @@ class SlotLedger {
   Sums total_;
   std::vector<FreeSlots> free_;
   std::vector<std::int64_t> room_;
+  std::vector<std::int64_t> withheld_;
   std::vector<std::int64_t> capacity_;
   bool losses_seen_ = false;
 };

@@ -478,6 +478,65 @@ void write(Text& text, const InspectDocument& document) {
   }
 }
 
+// ---- explain ----
+
+// Parts listed one by one; long paths repeat themselves.
+constexpr std::size_t parts_max = 60;
+
+void write_kinds(Text& text, const Explanation& explanation) {
+  std::vector<std::pair<std::string, model::Duration>> kinds;
+  for (const ExplainPart& part : explanation.parts) {
+    const auto found = std::ranges::find(kinds, part.kind, [](const auto& k) { return k.first; });
+    if (found == kinds.end()) {
+      kinds.emplace_back(part.kind, part.to_ns - part.from_ns);
+    } else {
+      found->second += part.to_ns - part.from_ns;
+    }
+  }
+  std::ranges::sort(kinds, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  std::vector<std::string> words;
+  for (const auto& [kind, spent] : kinds) {
+    words.push_back(fmt::format("{} {} ({})", kind, duration_text(spent),
+                                share_text(spent, explanation.latency_ns())));
+  }
+  text.wrap(fmt::format("{}.", fmt::join(words, ", ")), 2);
+}
+
+void write(Text& text, const ExplainDocument& document) {
+  const Explanation& explanation = document.explanation;
+  write_inputs(text, document.envelope);
+  text.strong(
+      fmt::format("{} took {}: {}{}{}", explanation.job, duration_text(explanation.latency_ns()),
+                  name_of(explanation.outcome),
+                  explanation.code ? fmt::format(" ({})", model::name_of(*explanation.code)) : "",
+                  explanation.tries > 1 ? fmt::format(" after {} tries", explanation.tries) : ""));
+  if (!explanation.parts.empty()) {
+    write_kinds(text, explanation);
+    text.heading(
+        fmt::format("Where the time went, from its submission at {} (counts: when a part began)",
+                    duration_text(explanation.submit_ns)));
+  }
+  for (std::size_t i = 0; i < explanation.parts.size() && i < parts_max; ++i) {
+    const ExplainPart& part = explanation.parts[i];
+    text.wrap(fmt::format("+{}, {} {}: {}", duration_text(part.from_ns - explanation.submit_ns),
+                          duration_text(part.to_ns - part.from_ns), part.kind, part.detail),
+              2);
+  }
+  if (explanation.parts.size() > parts_max) {
+    text.line(fmt::format("  ... and {} more", explanation.parts.size() - parts_max));
+  }
+  if (!explanation.helps.empty()) {
+    text.heading("What would have helped");
+  }
+  for (std::size_t i = 0; i < explanation.helps.size() && i < rows_max; ++i) {
+    text.wrap(explanation.helps[i], 2);
+  }
+  text.more(explanation.helps.size());
+  write_warnings(text, document.envelope, {});
+}
+
 void write(Text& text, const TraceWrittenDocument& document) {
   text.line(fmt::format("{}: {}, {}, {}", document.trace_id, plural(document.jobs, "job"),
                         plural(document.stages, "stage"), plural(document.tasks, "task")));

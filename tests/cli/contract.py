@@ -109,6 +109,8 @@ DOCUMENTS = {
     # input, because the document's own `version` is the program's.
     "trace inspect": {**ENVELOPE, "inputs": ListOf({**INPUT, "version": STR}), "format": STR,
                       "warnings": ListOf(WARNING), **FACTS},
+    "explain": {**ENVELOPE, "job": STR, "latency_ns": INT, "helps": ListOf(STR),
+                "parts": ListOf({"kind": STR, "from_ns": INT, "to_ns": INT, "detail": STR})},
     "trace convert": {**ENVELOPE, "trace_id": STR, "jobs": INT, "stages": INT, "tasks": INT},
 }
 INSPECT_SEVERAL = {**ENVELOPE, "inputs": ListOf({**INPUT, "version": STR, **FACTS})}
