@@ -93,7 +93,7 @@ class PromptFailure final : public Monitor {
     });
     if (late > 0) {
       found(
-          fmt::format("{} slots of {} on {} came back {} ns after the kill, the latency is {} "
+          fmt::format("{} slots of {} on {} came back {} ns after the kill, the latency is {} ns "
                       "(X4)",
                       late, track().name(*seen.job), track().text(event.executor),
                       track().now() - since.front(), *latency));
