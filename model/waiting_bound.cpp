@@ -29,7 +29,7 @@ constexpr auto bounds = std::to_array<PairBound>({
     PairBound{QueueOrder::fair, Overtake::easy, WaitingBound::starts_as_planned,
               "as fifo within its pool; a pool below its min_share goes first", ""},
     PairBound{QueueOrder::fair, Overtake::aging, WaitingBound::passed_until_aged,
-              "`after`, then as fair with never", ""},
+              "as fair with never, `after` later for every head before it", ""},
     PairBound{QueueOrder::priority, Overtake::never, WaitingBound::unbounded, "unbounded",
               "A7-unbounded-priority-never"},
     PairBound{QueueOrder::priority, Overtake::backfill, WaitingBound::unbounded, "unbounded",

@@ -130,8 +130,11 @@ class NoStarvation final : public Monitor {
   void check_head(const model::TaskStart& event, const UnitKey& key, const Seen& seen) {
     const WaitBook& waits = track().waits();
     const Index lane = seen.job->body->lane;
-    const bool certain =
-        waits.one_lane() || waits.gang_count() == 1 || track().slots().profiles() == 1;
+    // Among several pools the head may be another gang: one that has waited less, under `aging`, or
+    // that demands something else.
+    const bool any_head_will_do =
+        bound() == WaitingBound::never_passed && track().slots().profiles() == 1;
+    const bool certain = waits.one_lane() || waits.gang_count() == 1 || any_head_will_do;
     // A20: a pass that has looked at so many gangs may not have come to this one; then it is no
     // head.
     const bool looked_at =

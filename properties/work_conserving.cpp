@@ -181,7 +181,10 @@ class WorkConserving final : public Monitor {
         return true;
       }
     }
-    return track().slots().bound_free()[profile] > 0 && !demanded(profile);
+    // Under `easy` unbound executors make totals of resources count, over all of them (A17).
+    const bool by_totals =
+        config().admission.overtake == Overtake::easy && track().slots().has_unbound();
+    return !by_totals && track().slots().bound_free()[profile] > 0 && !demanded(profile);
   }
 
   // Does any gang that waits demand the profile? In doubt yes.
