@@ -29,7 +29,8 @@ class NoLivelock final : public Monitor {
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskStart, model::TaskEnd, model::StageSubmitted, model::StageCompleted,
                  model::GroupQueued, model::GroupAdmitted, model::GroupFailed,
-                 model::GroupCancelled, model::JobEnd>();
+                 model::GroupCancelled, model::JobEnd, model::ExecutorAdded, model::ExecutorLost,
+                 model::ExecutorHeld>();
   }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
@@ -67,7 +68,10 @@ class NoLivelock final : public Monitor {
   }
 
   void event(const model::Event& event, const Seen& seen) override {
-    if (const auto* submitted = event.as<model::StageSubmitted>()) {
+    if (event.as<model::ExecutorAdded>() != nullptr || event.as<model::ExecutorLost>() != nullptr ||
+        event.as<model::ExecutorHeld>() != nullptr) {
+      capacity_changed_at_ = track().now();
+    } else if (const auto* submitted = event.as<model::StageSubmitted>()) {
       check_attempt(*submitted, seen);
     } else if (const auto* completed = event.as<model::StageCompleted>()) {
       count_attempt(*completed, seen);
@@ -190,12 +194,29 @@ class NoLivelock final : public Monitor {
     }
     check_retry(seen, runs);
     const model::AdmissionConfig& admission = config().admission;
-    const bool judged = admission.when_short == model::Short::retry && runs.queued == 1 &&
-                        group.refused == 1 && group.waits && group.attempt < 0 &&
-                        admission.retry_interval > 0;
+    const bool judged = under_retry(runs, group) && runs.queued == 1 && group.waits;
     if (judged && (track().now() - runs.refused_at) % admission.retry_interval != 0) {
       found(fmt::format("{} was admitted between two checks (A6)", name));
     }
+  }
+
+  // Refused once, not run yet, and not starved meanwhile: a starved gang uses up no checks (A14,
+  // VE-L7). Starved by trial it may be without a line that tells.
+  [[nodiscard]] bool under_retry(const Runs& runs, const Group& group) const {
+    const model::AdmissionConfig& admission = config().admission;
+    if (admission.when_short != model::Short::retry || admission.retry_interval <= 0 ||
+        group.attempt >= 0 || group.refused != 1 || capacity_changed_at_ > runs.refused_at) {
+      return false;
+    }
+    const auto capacity = track().slots().idle_capacity();
+    std::int64_t profiles = 0;
+    for (std::size_t p = 0; p < group.demand.size(); ++p) {
+      profiles += group.demand[p] > 0 ? 1 : 0;
+      if (group.demand[p] > capacity[p]) {
+        return false;
+      }
+    }
+    return profiles <= 1 || !track().slots().has_unbound();
   }
 
   // A6: further checks only when the timer fires, at most max of them. One that lost an input in
@@ -203,8 +224,7 @@ class NoLivelock final : public Monitor {
   void check_retry(const Seen& seen, const Runs& runs) {
     const model::AdmissionConfig& admission = config().admission;
     const Group& group = *seen.group;
-    if (admission.when_short != model::Short::retry || admission.retry_interval <= 0 ||
-        group.attempt >= 0 || group.refused != 1 || group.state != GroupState::queued ||
+    if (!under_retry(runs, group) || group.state != GroupState::queued ||
         runs.refused_at != group.waits_since) {
       return;
     }
@@ -223,6 +243,7 @@ class NoLivelock final : public Monitor {
   std::map<TaskKey, Tries> tries_;           // only of tasks that failed
   std::map<RowKey, std::int64_t> attempts_;  // consecutive, that count
   std::map<RowKey, Runs> runs_;
+  model::Instant capacity_changed_at_ = -1;  // by executors that came, left or are to leave
 };
 
 }  // namespace

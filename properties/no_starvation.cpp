@@ -68,7 +68,7 @@ class NoStarvation final : public Monitor {
       count_pass(key, seen);
       return;
     }
-    if (track().waits().gang_count() > 0) {
+    if (track().waits().gang_count() > 0 && track().waits().gangs_queue()) {
       check_head(event, key, seen);
     }
     check_stage(event, key, seen);

@@ -101,6 +101,7 @@ struct Group {
   std::int64_t reserved = 0;  // slots of `reservation` lines
   std::size_t submitted = 0;  // members submitted in that attempt
   bool all_ran = false;       // all its tasks were running at one instant
+  bool rerun = false;         // it failed and is to run again (X16)
   bool waits = false;         // ready, refused or not looked at yet: in WaitBook
   model::Instant waits_since = 0;
   std::int32_t refused = 0;  // group_queued lines with reason slots

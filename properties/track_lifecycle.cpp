@@ -308,7 +308,7 @@ void Track::begin_waiting(Index job, Group& group) {
   if (!group.waits) {
     group.waits = true;
     group.waits_since = now_;
-    if (waits_.gangs_queue()) {
+    if (waits_.gangs_queue() || (group.rerun && waits_.reruns_queue())) {
       waits_.add_gang(jobs_[job].body->lane, key_of(job, group.first));
     }
   }
@@ -387,11 +387,13 @@ void Track::close_group(GroupState state) {
 
 void Track::apply_one(const model::GroupCommitted& /*event*/) {
   close_group(GroupState::committed);
+  target_.group->rerun = false;
 }
 
 void Track::apply_one(const model::GroupFailed& /*event*/) {
   close_group(GroupState::failed);
   target_.group->failed_in = instant_;
+  target_.group->rerun = true;
 }
 
 void Track::apply_one(const model::GroupCancelled& /*event*/) {

@@ -45,6 +45,8 @@ class WaitBook {
 
   // Gangs that may be heads and candidates; empty where gangs never queue (A6 retry, A2 none).
   [[nodiscard]] bool gangs_queue() const { return gangs_queue_; }
+  // The same for gangs that failed and are to run again: they wait whatever `short` says (X16).
+  [[nodiscard]] bool reruns_queue() const { return reruns_queue_; }
   void add_gang(Index lane, const UnitKey& gang);
   void remove_gang(Index lane, const UnitKey& gang);
   [[nodiscard]] const std::set<UnitKey>& gangs(Index lane) const { return lanes_[lane].gangs; }
@@ -83,6 +85,7 @@ class WaitBook {
   bool by_priority_ = false;
   bool ties_in_order_ = true;
   bool gangs_queue_ = true;
+  bool reruns_queue_ = true;
 };
 
 }  // namespace rehearse::properties
