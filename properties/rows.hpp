@@ -67,11 +67,11 @@ struct Stage {
   bool copy = false;    // of another job's stage: its place in the file is not known
   bool listed = false;  // in WaitBook
   model::Commits commits{};
-  model::NameId name;
+  std::int32_t waiting = 0;  // partitions that wait for a launch
   std::int64_t tasks = 0;
-  std::int64_t done = 0;                      // partitions
-  std::int64_t outputs = 0;                   // partitions
-  std::int64_t waiting = 0;                   // partitions that wait for a launch
+  std::int64_t done = 0;     // partitions
+  std::int64_t outputs = 0;  // partitions
+  model::NameId name;
   Index in_first = 0, in_count = 0;           // of JobBody::edges_in
   std::int64_t submitted = 0;                 // tasks of the last attempt
   std::uint64_t submitted_in = no_time_slot;  // instant of stage_submitted
