@@ -10,6 +10,7 @@
 #include "cli/verbs.hpp"
 #include "model/axes.hpp"
 #include "model/config_support.hpp"
+#include "model/waiting_bound.hpp"
 #include "policies/registry.hpp"
 #include "properties/registry.hpp"
 #include "reports/text_table.hpp"
@@ -28,10 +29,17 @@ std::vector<ListItem> list_policies() {
   model::NameTable names;
   for (const policies::PolicyInfo& policy : policies::policies()) {
     const std::string chosen = model::get_axis(standard, names, policy.axis).value;
+    items.push_back({fmt::format("{}={}", policy.axis, policy.name), std::string(policy.what),
+                     chosen == policy.name ? std::optional<std::string>(policy.name) : std::nullopt,
+                     std::nullopt});
+  }
+  for (const model::PairBound& pair : model::waiting_bounds()) {
     items.push_back(
-        {fmt::format("{}={}", policy.axis, policy.name), std::string(policy.what),
-         chosen == policy.name ? std::optional<std::string>(policy.name) : std::nullopt,
-         policy.bound.empty() ? std::nullopt : std::optional<std::string>(policy.bound)});
+        {fmt::format("{} x {}", model::name_of(pair.queue), model::name_of(pair.overtake)),
+         pair.shown_by.empty()
+             ? "bound on the waiting of a head"
+             : fmt::format("shown by tests/spec/scenarios/{}.json", pair.shown_by),
+         std::nullopt, std::string(pair.text)});
   }
   return items;
 }

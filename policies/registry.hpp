@@ -1,4 +1,5 @@
-// The table of policies: name, axis, one line, bound on waiting; and the set a configuration names.
+// The table of policies: name, axis, one line; and the set a configuration names. How long a head
+// can be kept waiting is a matter of two of them: model/waiting_bound.hpp.
 #pragma once
 
 #include <span>
@@ -12,9 +13,8 @@ namespace rehearse::policies {
 
 struct PolicyInfo {
   std::string_view name;
-  std::string_view axis;   // admission.queue, admission.overtake, placement
-  std::string_view what;   // one line
-  std::string_view bound;  // on waiting, with queue fifo; "unbounded", or "" where none applies
+  std::string_view axis;  // admission.queue, admission.overtake, placement
+  std::string_view what;  // one line
 };
 
 [[nodiscard]] std::span<const PolicyInfo> policies();

@@ -50,6 +50,10 @@ class Monitor {
   virtual void event(const model::Event& /*event*/, const Seen& /*seen*/) {}
   // An event that names something unknown; no other call is made for it.
   virtual void unknown(const model::Event& /*event*/, const Seen& /*seen*/) {}
+  // Of those that want_every_instant(): the same for every instant, also one in which only tasks
+  // started or ended.
+  [[nodiscard]] virtual bool wants_every_instant() const { return false; }
+  virtual void every_instant_over() {}
   // No more events of this instant: the instant is quiescent. Called only for instants in which
   // a group, a job or an executor changed state.
   virtual void instant_over() {}

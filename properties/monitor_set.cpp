@@ -22,6 +22,9 @@ void MonitorSet::make_monitors() {
       continue;
     }
     entry.monitor = property.make(track_);
+    if (entry.monitor->wants_every_instant()) {
+      every_instant_.push_back(entry.monitor.get());
+    }
     for (std::size_t number = 1; number < listeners_.size(); ++number) {
       if ((entry.monitor->wants() >> number & 1U) != 0) {
         listeners_[number].push_back(entry.monitor.get());
@@ -43,6 +46,13 @@ void MonitorSet::read_promises(const model::RunStart& run) {
   }
 }
 
+void MonitorSet::leave_instant() {
+  track_.settle();
+  for (Monitor* monitor : every_instant_) {
+    monitor->every_instant_over();
+  }
+}
+
 void MonitorSet::end_instant() {
   for (const Entry& entry : entries_) {
     if (entry.monitor != nullptr) {
@@ -54,8 +64,11 @@ void MonitorSet::end_instant() {
 
 void MonitorSet::on(const model::Event& event) {
   RH_CHECK(names_ != nullptr && !finished_);
-  if (track_.opens_new_instant(event.t)) {
-    end_instant();
+  if (track_.leaves_instant(event.t)) {
+    leave_instant();
+    if (track_.opens_new_instant(event.t)) {
+      end_instant();
+    }
   }
   track_.set_time(event.t);
   const Seen& seen = track_.resolve(event);
@@ -90,6 +103,9 @@ void MonitorSet::on(const model::Event& event) {
 void MonitorSet::finish() {
   RH_CHECK(!finished_);
   finished_ = true;
+  if (run_end_) {  // else the last instant may lack lines
+    leave_instant();
+  }
   end_instant();
   const RunOver over = run_end_.value_or(RunOver::interrupted);
   for (const Entry& entry : entries_) {

@@ -55,6 +55,7 @@ class MonitorSet final : public model::Observer {
   void make_monitors();
   void read_promises(const model::RunStart& run);
   void end_instant();
+  void leave_instant();
   void sort_violations();
 
   Track track_;
@@ -62,6 +63,7 @@ class MonitorSet final : public model::Observer {
   std::vector<Entry> entries_;  // in the order of the registry
   // By event number.
   std::array<std::vector<Monitor*>, model::event_kinds + 1> listeners_;
+  std::vector<Monitor*> every_instant_;
   std::optional<model::RunEndCause> run_end_;
   std::vector<PropertyVerdict> verdicts_;
   std::vector<model::Violation> violations_;

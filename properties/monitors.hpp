@@ -30,5 +30,9 @@ using MakeMonitor = std::unique_ptr<Monitor> (*)(const Track&);
 [[nodiscard]] std::unique_ptr<Monitor> make_legal_order(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_claims_match(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_progress(const Track& track);
+[[nodiscard]] std::unique_ptr<Monitor> make_no_starvation(const Track& track);
+[[nodiscard]] std::unique_ptr<Monitor> make_work_conserving(const Track& track);
+[[nodiscard]] std::unique_ptr<Monitor> make_no_livelock(const Track& track);
+[[nodiscard]] std::unique_ptr<Monitor> make_prompt_failure(const Track& track);
 
 }  // namespace rehearse::properties

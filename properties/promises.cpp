@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "model/support/check.hpp"
+#include "model/waiting_bound.hpp"
 #include "properties/registry.hpp"
 
 namespace rehearse::properties {
@@ -60,11 +61,8 @@ void drop_by_admission(Drops& drops, const model::SchedulerConfig& config) {
   if (admission.capacity == model::Capacity::total) {
     drop(drops, {"RESERVATION", "CO_RESIDENT"});
   }
-  const bool unbounded = admission.overtake == model::Overtake::backfill ||
-                         admission.queue == model::QueueOrder::unordered ||
-                         admission.queue == model::QueueOrder::priority ||
-                         admission.queue == model::QueueOrder::smallest_first;
-  if (unbounded) {
+  if (model::waiting_bound(admission.queue, admission.overtake).kind ==
+      model::WaitingBound::unbounded) {
     drop(drops, {"NO_STARVATION"});
   }
 }

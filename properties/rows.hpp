@@ -41,12 +41,13 @@ struct Task {
 // when that try has ended.
 struct Partition {
   Task last;
-  bool live = false;          // `last` is running
-  bool more = false;          // older tries run too: JobBody::older
-  bool done = false;          // a success counts (for a member: in this attempt of its group)
-  bool succeeded = false;     // the same, whatever became of its output since
-  bool output = false;        // registered and not lost
-  Index executor = no_index;  // of the success that counted last
+  bool live : 1 = false;       // `last` is running
+  bool more : 1 = false;       // older tries run too: JobBody::older
+  bool done : 1 = false;       // a success counts (for a member: in this attempt of its group)
+  bool succeeded : 1 = false;  // the same, whatever became of its output since
+  bool output : 1 = false;     // registered and not lost
+  bool waits : 1 = false;      // for a launch in the last attempt
+  Index executor = no_index;   // of the success that counted last
 };
 
 // A running try of a partition whose `last` is a newer one.
@@ -65,11 +66,14 @@ struct Stage {
   AttemptState state = AttemptState::none;
   bool sink = true;  // nothing of its job reads it
   bool barrier = false;
+  bool copy = false;    // of another job's stage: its place in the file is not known
+  bool listed = false;  // in WaitBook
   model::Commits commits{};
-  model::NameId name;
+  std::int32_t waiting = 0;  // partitions that wait for a launch
   std::int64_t tasks = 0;
-  std::int64_t done = 0;                      // partitions
-  std::int64_t outputs = 0;                   // partitions
+  std::int64_t done = 0;     // partitions
+  std::int64_t outputs = 0;  // partitions
+  model::NameId name;
   Index in_first = 0, in_count = 0;           // of JobBody::edges_in
   std::int64_t submitted = 0;                 // tasks of the last attempt
   std::uint64_t submitted_in = no_time_slot;  // instant of stage_submitted
@@ -85,7 +89,7 @@ struct Stage {
   }
   // Of a member in this attempt; X10 (b): what was lost since is done again after the commit.
   [[nodiscard]] bool all_succeeded() const {
-    return std::ranges::all_of(partitions, &Partition::succeeded);
+    return std::ranges::all_of(partitions, [](const Partition& task) { return task.succeeded; });
   }
 };
 
@@ -103,6 +107,11 @@ struct Group {
   std::int64_t reserved = 0;  // slots of `reservation` lines
   std::size_t submitted = 0;  // members submitted in that attempt
   bool all_ran = false;       // all its tasks were running at one instant
+  bool rerun = false;         // it failed and is to run again (X16)
+  bool waits = false;         // ready, refused or not looked at yet: in WaitBook
+  model::Instant waits_since = 0;
+  std::int32_t refused = 0;  // group_queued lines with reason slots
+  Index watched = no_index;  // a stage whose outputs were not there when it was last looked at
   std::uint64_t touched_in = no_time_slot;
   std::uint64_t admitted_in = no_time_slot;
   std::uint64_t closed_in = no_time_slot;       // committed, failed or cancelled
@@ -142,6 +151,9 @@ struct JobBody {
     model::NameId name;
     Index stage = no_index;
   };
+  model::Instant submitted_at = 0;
+  std::int64_t priority = 0;
+  Index lane = 0;              // of WaitBook
   std::vector<Stage> stages;   // file order
   std::vector<Named> by_name;  // sorted
   std::vector<Group> groups;

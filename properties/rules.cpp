@@ -24,7 +24,11 @@ Rules rules_of(const model::RunStart& run, const model::NameTable& names) {
     }
   }
   for (const model::KeyValue& item : run.overheads) {
-    if (names.text(item.key) == "kill") {
+    if (names.text(item.key) == "ties") {
+      rules.ties_in_order = names.text(item.value) == "in-order";
+    } else if (names.text(item.key) == "start_delay") {
+      rules.delayed_starts = true;
+    } else if (names.text(item.key) == "kill") {
       if (const auto latency = model::parse_duration(names.text(item.value))) {
         rules.kill_latency_ns = *latency;
       }

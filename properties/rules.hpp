@@ -15,6 +15,12 @@ struct Rules {
   model::Timing timing = model::Timing::scripted;
   // overheads.kill when it is one fixed duration; absent when it is drawn or not written.
   std::optional<model::Duration> kill_latency_ns;
+  // False when the lines of jobs submitted at one instant do not come in the order of their ranks
+  // (A18): inputs are permuted, or jobs come in several rounds of it.
+  bool ties_in_order = true;
+  // Stages of a recorded system count as ready some time after their inputs are there; no line says
+  // when.
+  bool delayed_starts = false;
 
   // C4: members complete in one block and register their outputs there.
   [[nodiscard]] bool commits_as_group() const {

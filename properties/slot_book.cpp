@@ -33,6 +33,7 @@ void SlotBook::start(const model::RunStart& run) {
     }
   }
   free_.assign(profile_names_.size(), 0);
+  bound_free_.assign(profile_names_.size(), 0);
   reserved_slots_.assign(profile_names_.size(), 0);
 }
 
@@ -92,6 +93,7 @@ void SlotBook::change(Index executor, Index profile, std::int64_t n) {
   busy_ += where.live ? n : 0;
   mark(executor);
   if (profile == no_index) {
+    unknown_ += n;
     return;  // a profile that the run line does not have: nothing is known about its size
   }
   for (std::size_t r = 0; r < width_; ++r) {
@@ -188,7 +190,10 @@ std::int64_t SlotBook::slots_in(Index executor, Index profile, bool idle) const 
     if (task > 0) {
       const Amounts& amounts = amounts_[executor * width_ + r];
       const std::int64_t left = amounts.capacity - (idle ? 0 : amounts.used + amounts.reserved);
-      slots = std::min(slots, left <= 0 ? 0 : left / task);
+      if (left < task) {
+        return 0;
+      }
+      slots = std::min(slots, left < 2 * task ? 1 : left / task);  // a division is the dear part
     }
   }
   return slots;
@@ -207,6 +212,7 @@ void SlotBook::refresh(Index executor) const {
     std::int64_t& cached = cached_free_[executor * profile_names_.size() + p];
     const std::int64_t now = open ? slots_in(executor, static_cast<Index>(p), false) : 0;
     free_[p] += now - cached;
+    bound_free_[p] += executors_[executor].profile == no_index ? 0 : now - cached;
     cached = now;
   }
   executors_[executor].stale = false;
@@ -218,6 +224,11 @@ std::span<const std::int64_t> SlotBook::free() const {
   }
   stale_.clear();
   return free_;
+}
+
+std::span<const std::int64_t> SlotBook::bound_free() const {
+  static_cast<void>(free());
+  return bound_free_;
 }
 
 std::span<const std::int64_t> SlotBook::idle_capacity() const {

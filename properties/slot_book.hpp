@@ -89,6 +89,8 @@ class SlotBook {
   // Per profile, over live executors that take launches: tasks that fit beside what is taken and
   // reserved (scenario.md section 6). Recomputes only executors that changed since the last call.
   [[nodiscard]] std::span<const std::int64_t> free() const;
+  // The same over executors that are bound to a profile.
+  [[nodiscard]] std::span<const std::int64_t> bound_free() const;
   // Per profile: what executors that live and are not decommissioned offer when idle (A5). Linear
   // in executors after one came, left or was decommissioned, else O(1).
   [[nodiscard]] std::span<const std::int64_t> idle_capacity() const;
@@ -97,6 +99,8 @@ class SlotBook {
   // Slots taken on live executors.
   [[nodiscard]] std::int64_t busy() const { return busy_; }
   [[nodiscard]] bool has_unbound() const { return unbound_live_ > 0; }
+  // Is the profile of everything known that takes a slot? Else free counts are too high.
+  [[nodiscard]] bool certain() const { return unknown_ == 0; }
 
  private:
   void change(Index executor, Index profile, std::int64_t n);
@@ -120,10 +124,12 @@ class SlotBook {
   // Answers kept until an executor changes.
   mutable std::vector<std::int64_t> cached_free_;    // [executor * profiles + profile]
   mutable std::vector<std::int64_t> free_;           // by profile
+  mutable std::vector<std::int64_t> bound_free_;     // by profile
   mutable std::vector<std::int64_t> idle_capacity_;  // by profile
   mutable bool idle_capacity_known_ = false;
   mutable std::vector<Index> stale_;
   std::int64_t busy_ = 0;
+  std::int64_t unknown_ = 0;  // slots taken by tasks of an unknown profile
   std::int64_t unbound_live_ = 0;
 };
 

@@ -27,6 +27,15 @@ void Track::set_time(model::Instant t) {
   }
 }
 
+void Track::settle() {
+  for (const Index job : progressed_) {
+    if (jobs_[job].body != nullptr && !jobs_[job].ended()) {
+      look_at_groups(job);
+    }
+  }
+  progressed_.clear();
+}
+
 void Track::close_instant() {
   end_epochs();
   for (const Index index : ended_jobs_) {
@@ -266,6 +275,28 @@ void Track::apply(const model::Event& event) {
 }
 
 // ---- shared answers ----
+
+UnitKey Track::key_of(Index job, Index stage) const {
+  const JobBody& body = *jobs_[job].body;
+  return {.urgency = waits_.by_priority() ? -body.priority : 0,
+          .submitted = body.submitted_at,
+          .job = job,
+          .stage = stage};
+}
+
+Index Track::incomplete_input(const Job& job, const Stage& stage) const {
+  const JobBody& body = *job.body;
+  for (Index i = stage.in_first; i < stage.in_first + stage.in_count; ++i) {
+    const Edge& edge = body.edges_in[i];
+    const Stage& parent = body.stages[edge.from];
+    const bool inside = parent.group != no_index && parent.group == stage.group;
+    const bool complete = parent.available() && parent.state == AttemptState::succeeded;
+    if (edge.kind == model::EdgeKind::regular && !inside && !complete) {
+      return edge.from;
+    }
+  }
+  return no_index;
+}
 
 std::string Track::missing_input(const Seen& seen) const {
   const JobBody& body = *seen.job->body;

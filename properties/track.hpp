@@ -17,6 +17,7 @@
 #include "properties/rows.hpp"
 #include "properties/rules.hpp"
 #include "properties/slot_book.hpp"
+#include "properties/wait_book.hpp"
 
 namespace rehearse::properties {
 
@@ -34,6 +35,11 @@ class Track {
   // Moves the clock; true when an instant with something to judge is over: then monitors are
   // asked and close_instant() follows before the event is resolved.
   [[nodiscard]] bool opens_new_instant(model::Instant t) { return t != now_ && something_changed_; }
+  // True when an instant is over at all, judged or not.
+  [[nodiscard]] bool leaves_instant(model::Instant t) const { return t != now_; }
+  // Before monitors are asked about an instant: gangs whose inputs are all there wait from now on,
+  // whether or not somebody has looked at them.
+  void settle();
   void close_instant();
   void set_time(model::Instant t);
   const Seen& resolve(const model::Event& event);
@@ -43,6 +49,7 @@ class Track {
 
   [[nodiscard]] const Rules& rules() const { return rules_; }
   [[nodiscard]] const SlotBook& slots() const { return slots_; }
+  [[nodiscard]] const WaitBook& waits() const { return waits_; }
   [[nodiscard]] model::Instant now() const { return now_; }
   [[nodiscard]] std::uint64_t instant() const { return instant_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
@@ -65,6 +72,15 @@ class Track {
   }
   [[nodiscard]] const Job& job(Index index) const { return jobs_[index]; }
   [[nodiscard]] Index latest_job(model::NameId request) const;
+  [[nodiscard]] UnitKey key_of(Index job, Index stage) const;
+  // Of a unit that waits.
+  [[nodiscard]] const Group& gang(const UnitKey& key) const {
+    const JobBody& body = *jobs_[key.job].body;
+    return body.groups[body.stages[key.stage].group];
+  }
+  // The first regular input of a stage that is not in place and complete; no_index = all are, as
+  // far as this job's own stages go.
+  [[nodiscard]] Index incomplete_input(const Job& job, const Stage& stage) const;
 
   // INPUTS_READY: the name of a regular input of the stage that is not in place; empty = all are.
   [[nodiscard]] std::string missing_input(const Seen& seen) const;
@@ -133,6 +149,11 @@ class Track {
   void end_job(JobState state);
   void close_group(GroupState state);
   void touch();
+  void begin_waiting(Index job, Group& group);
+  void cease_waiting(Index job, Group& group);
+  void look_at_groups(Index job);
+  void list_stage();  // of the event at hand
+  void wait_again(const model::TaskEnd& event);
   void drop_body(Job& job);
   void succeed(const model::TaskEnd& event);
   void end_epochs();
@@ -141,7 +162,9 @@ class Track {
   const model::NameTable* names_ = nullptr;
   Rules rules_;
   SlotBook slots_;
+  WaitBook waits_;
   std::vector<Job> jobs_;
+  std::vector<Index> progressed_;      // jobs in which an input may have become complete
   std::vector<Index> job_of_name_;     // by NameId
   std::vector<Index> latest_of_name_;  // by NameId of the first submission: its latest #n
   std::vector<std::int64_t> owed_;

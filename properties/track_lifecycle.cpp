@@ -75,6 +75,7 @@ void Track::apply_one(const model::RunStart& event) {
   rules_ = rules_of(event, *names_);
   slots_.start(event);
   owed_.assign(slots_.profiles(), 0);
+  waits_.start(rules_, slots_.profiles());
 }
 
 void Track::apply_one(const model::ExecutorAdded& event) { slots_.add(event); }
@@ -126,6 +127,9 @@ void Track::apply_one(const model::JobSubmitted& event) {
     put(latest_of_name_, names_->find(name.substr(0, hash)), index);
   }
   JobBody& body = *job.body;
+  body.submitted_at = now_;
+  body.priority = event.priority;
+  body.lane = waits_.lane_of(event.pool);
   for (const model::StageItem& item : event.stages) {
     Stage& stage = body.stages.emplace_back();
     stage.name = item.name;
@@ -205,6 +209,7 @@ void Track::apply_one(const model::JobStarted& /*event*/) {
     target_.job->state = JobState::started;
     ++live_jobs_;
     started_jobs_.push_back(seen_.job_index);
+    progressed_.push_back(seen_.job_index);
     something_changed_ = true;
   }
 }
@@ -238,7 +243,8 @@ void Track::drop_body(Job& job) {
     }
     job.live_tasks = 0;
   }
-  for (const Group& group : job.body->groups) {
+  for (Group& group : job.body->groups) {
+    cease_waiting(static_cast<Index>(&job - jobs_.data()), group);
     for (std::size_t p = 0; p < group.owed.size(); ++p) {
       owed_[p] -= group.owed[p];
       owed_total_ -= group.owed[p];
@@ -285,14 +291,71 @@ void Track::apply_one(const model::GroupFormed& event) {
   touch();
 }
 
-void Track::apply_one(const model::GroupQueued& /*event*/) {
-  target_.group->state = GroupState::queued;
+void Track::apply_one(const model::GroupQueued& event) {
+  Group& group = *target_.group;
+  group.state = GroupState::queued;
   touch();
+  if (event.reason == model::QueuedReason::slots) {
+    begin_waiting(seen_.job_index, group);
+    group.waits_since = now_;
+    ++group.refused;
+  } else {
+    cease_waiting(seen_.job_index, group);
+  }
+}
+
+void Track::begin_waiting(Index job, Group& group) {
+  if (!group.waits) {
+    group.waits = true;
+    group.waits_since = now_;
+    if (waits_.gangs_queue() || (group.rerun && waits_.reruns_queue())) {
+      waits_.add_gang(jobs_[job].body->lane, key_of(job, group.first));
+    }
+  }
+}
+
+void Track::cease_waiting(Index job, Group& group) {
+  if (group.waits) {
+    group.waits = false;
+    waits_.remove_gang(jobs_[job].body->lane, key_of(job, group.first));
+  }
+}
+
+// A1: a group that never ran is ready when every regular input of its members is there. One that
+// reads other jobs' stages may still have to run them itself, and one that failed waits for more
+// than inputs (X16): these wait when a line says so.
+void Track::look_at_groups(Index job) {
+  JobBody& body = *jobs_[job].body;
+  if (rules_.delayed_starts || !body.foreign.empty()) {
+    return;
+  }
+  for (Group& group : body.groups) {
+    const bool fresh = group.state == GroupState::formed || group.state == GroupState::queued;
+    if (!fresh || group.waits || group.attempt >= 0) {
+      continue;
+    }
+    const auto missing = [&](Index stage) {
+      return incomplete_input(jobs_[job], body.stages[stage]);
+    };
+    if (group.watched != no_index && missing(group.watched) != no_index) {
+      continue;
+    }
+    group.watched = no_index;
+    for (const Index member : group.members) {
+      if (missing(member) != no_index) {
+        group.watched = member;
+        break;
+      }
+    }
+    if (group.watched == no_index) {
+      begin_waiting(job, group);
+    }
+  }
 }
 
 void Track::apply_one(const model::GroupAdmitted& event) {
   Group& group = *target_.group;
-  close_group(GroupState::admitted);
+  close_group(GroupState::admitted);  // ends its wait, too
   group.closed_in = no_time_slot;
   group.admitted_in = instant_;
   group.attempt = event.group.attempt.value_or(group.attempt + 1);
@@ -311,6 +374,7 @@ void Track::apply_one(const model::GroupAdmitted& event) {
 // Ends what the group had: nothing is owed to it any more.
 void Track::close_group(GroupState state) {
   Group& group = *target_.group;
+  cease_waiting(seen_.job_index, group);
   group.state = state;
   group.closed_in = instant_;
   for (std::size_t p = 0; p < group.owed.size(); ++p) {
@@ -324,11 +388,13 @@ void Track::close_group(GroupState state) {
 void Track::apply_one(const model::GroupCommitted& /*event*/) {
   target_.group->committed_in = instant_;
   close_group(GroupState::committed);
+  target_.group->rerun = false;
 }
 
 void Track::apply_one(const model::GroupFailed& /*event*/) {
   close_group(GroupState::failed);
   target_.group->failed_in = instant_;
+  target_.group->rerun = true;
 }
 
 void Track::apply_one(const model::GroupCancelled& /*event*/) {
@@ -354,6 +420,44 @@ void Track::apply_one(const model::EdgesChanged& event) {
 
 // ---- stages ----
 
+namespace {
+
+// The tasks of a new attempt wait, and nothing of an older one does.
+void all_wait(Stage& stage) {
+  if (stage.waiting > 0) {
+    for (Partition& partition : stage.partitions) {
+      partition.waits = false;
+    }
+  }
+  stage.waiting = 0;
+  const auto wait = [&](std::int64_t first, std::int64_t last) {
+    const auto end = std::min<std::int64_t>(last, std::ssize(stage.partitions) - 1);
+    for (std::int64_t p = std::max<std::int64_t>(first, 0); p <= end; ++p) {
+      stage.partitions[static_cast<std::size_t>(p)].waits = true;
+      ++stage.waiting;
+    }
+  };
+  if (stage.subset.empty()) {
+    wait(0, stage.tasks - 1);
+  }
+  for (const model::Range& range : stage.subset) {
+    wait(range.first, range.last);
+  }
+}
+
+}  // namespace
+
+// Once, until WaitBook finds that it does not wait. Members launch with their group.
+void Track::list_stage() {
+  Stage& stage = *target_.stage;
+  if (!stage.listed && stage.waiting > 0 && stage.profile != no_index && stage.group == no_index) {
+    stage.listed = true;
+    const JobBody& body = *target_.job->body;
+    const auto index = static_cast<Index>(&stage - body.stages.data());
+    waits_.add_stage(body.lane, stage.profile, key_of(seen_.job_index, index), jobs_);
+  }
+}
+
 // A stage of a job that has ended, run again by its reader under the name job.stage.
 void Track::adopt_stage(const model::StageSubmitted& event) {
   JobBody* body = target_.job->body.get();
@@ -366,6 +470,7 @@ void Track::adopt_stage(const model::StageSubmitted& event) {
   stage.name = event.stage.stage;
   stage.tasks = event.tasks;
   stage.sink = false;
+  stage.copy = true;
   stage.profile = slots_.profiles() == 1 ? 0 : no_index;
   body->by_name.push_back({event.stage.stage, index});
   sort_by_name(*body);
@@ -389,6 +494,8 @@ void Track::apply_one(const model::StageSubmitted& event) {
   if (stage.partitions.empty() && stage.tasks > 0) {
     stage.partitions.resize(static_cast<std::size_t>(stage.tasks));
   }
+  all_wait(stage);
+  list_stage();
   Group* group = target_.group;
   if (group == nullptr) {
     return;
@@ -422,6 +529,7 @@ void Track::apply_one(const model::StageCompleted& event) {
                 : event.status == model::StageStatus::failed ? AttemptState::failed
                                                              : AttemptState::cancelled;
   stage.closed_in = instant_;
+  progressed_.push_back(seen_.job_index);
   if (target_.group != nullptr) {
     touch();
   }

@@ -27,6 +27,10 @@ void Track::apply_one(const model::TaskStart& event) {
                     .epoch = target_.executor->epoch & 0x7fff'ffffU,
                     .speculative = event.speculative ? 1U : 0U};
   partition.live = true;
+  if (partition.waits && event.task.attempt == target_.stage->attempt) {
+    partition.waits = false;
+    --target_.stage->waiting;
+  }
   ++launches_;
   ++live_tasks_;
   ++target_.job->live_tasks;
@@ -87,15 +91,29 @@ void Track::apply_one(const model::TaskEnd& event) {
       touch();
     }
   }
-  const bool success = event.status == model::TaskStatus::success;
-  if (success && event.slot) {
-    target_.partition->succeeded = true;  // C6: before this line, whatever it says of the count
-  }
-  if (success && event.counted.value_or(true)) {
-    succeed(event);
+  if (event.status == model::TaskStatus::success) {
+    if (event.slot) {
+      target_.partition->succeeded = true;  // C6: before this line, whatever it says of the count
+    }
+    if (event.counted.value_or(true)) {
+      succeed(event);
+    }
   } else if (event.reason == model::TaskReason::fetch_failed) {
     fetch_failed_ = true;
     something_changed_ = true;
+  } else if (event.task.attempt == target_.stage->attempt && !ordered_kill(event)) {
+    wait_again(event);
+  }
+}
+
+// X9: a try that failed, or was killed from outside, is repeated in its attempt.
+void Track::wait_again(const model::TaskEnd& event) {
+  Partition& partition = *target_.partition;
+  const bool runs = partition.live && partition.last.attempt == event.task.attempt;
+  if (!runs && !partition.done && !partition.waits) {
+    partition.waits = true;
+    ++target_.stage->waiting;
+    list_stage();
   }
 }
 
@@ -110,6 +128,10 @@ void Track::succeed(const model::TaskEnd& event) {
   Partition& partition = *target_.partition;
   partition.executor = seen_.executor_index;
   partition.succeeded = true;
+  if (partition.waits) {
+    partition.waits = false;
+    --target_.stage->waiting;
+  }
   if (!partition.done) {
     partition.done = true;
     ++target_.stage->done;
@@ -137,6 +159,7 @@ void Track::apply_one(const model::OutputsRegistered& /*event*/) {
     partition.output = true;
   }
   target_.stage->outputs = target_.stage->tasks;
+  progressed_.push_back(seen_.job_index);
   if (target_.group != nullptr) {
     touch();
   }
@@ -161,11 +184,21 @@ void Track::apply_one(const model::OutputsLost& event) {
       if (partition.executor != seen_.executor_index) {
         continue;
       }
+      // X9, SS-2.6: a stage that still runs does again what its own attempt did on a lost executor,
+      // unless outputs survive executors in general.
+      const bool again = !rules_.config.outputs_survive_executor && !target_.executor->live &&
+                         partition.done && !partition.live && !partition.waits &&
+                         stage.state == AttemptState::open &&
+                         partition.last.attempt == stage.attempt && stage.group == no_index;
       stage.outputs -= partition.output ? 1 : 0;
       stage.done -= partition.done ? 1 : 0;
-      partition.output = partition.done = false;
+      partition.output = false;
+      partition.done = false;
+      partition.waits = partition.waits || again;
+      stage.waiting += again ? 1 : 0;
     }
   }
+  list_stage();
 }
 
 // X9: a fetch failure ends the epoch of the executor it names. No line names it; it is certain when

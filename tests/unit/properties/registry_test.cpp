@@ -173,7 +173,14 @@ TEST_CASE("an overridden axis drops what it contradicts") {
   CHECK(psd([](SchedulerConfig& c) { c.admission.hold = model::Hold::check; }) ==
         Ids{"RESERVATION", "GANG", "CO_RESIDENT"});
   CHECK(psd([](SchedulerConfig& c) { c.admission.hold = model::Hold::none; }) ==
-        Ids{"RESERVATION", "GANG", "CO_RESIDENT"});
+        Ids{"RESERVATION", "GANG", "CO_RESIDENT", "NO_STARVATION"});
+  CHECK(psd([](SchedulerConfig& c) { c.admission.hold = model::Hold::bulk; }) ==
+        Ids{"WORK_CONSERVING"});
+  CHECK(psd([](SchedulerConfig& c) { c.admission.overtake = model::Overtake::backfill; }) ==
+        Ids{"NO_STARVATION"});
+  CHECK(psd([](SchedulerConfig& c) { c.admission.overtake = model::Overtake::aging; }) == Ids{});
+  CHECK(psd([](SchedulerConfig& c) { c.admission.queue = model::QueueOrder::priority; }) ==
+        Ids{"NO_STARVATION"});
   CHECK(psd([](SchedulerConfig& c) { c.admission.capacity = model::Capacity::total; }) ==
         Ids{"RESERVATION", "CO_RESIDENT"});
   CHECK(psd([](SchedulerConfig& c) { c.edges = model::EdgesAxis::all_pipelined; }) ==

@@ -1,0 +1,255 @@
+// Nothing is tried for ever (VE-L6, VE-L7): within one instant nothing comes back to where it was
+// more often than all budgets together allow, and the budgets of the run line are kept: tries of a
+// task and attempts of a stage (X9), reruns of a group (X16, X10), checks under `retry` (A6).
+// registry: NO_LIVELOCK
+//
+// Delays of one unit are kept, too: that of rerun-group, and the interval of `retry`, between whose
+// timers nobody looks. `resubmit_delay` is one timer for all stages of a job that wait for it, so
+// that one of them may wait for less: not judged.
+#include <fmt/format.h>
+
+#include <map>
+#include <tuple>
+
+#include "properties/monitors.hpp"
+#include "properties/track.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+// Repeats within one instant that no budget explains: causes from outside (a task that is killed
+// again and again) have none.
+constexpr std::int64_t repeats_spare = 100;
+
+class NoLivelock final : public Monitor {
+ public:
+  using Monitor::Monitor;
+
+  [[nodiscard]] std::uint64_t wants() const override {
+    return kinds<model::TaskStart, model::TaskEnd, model::StageSubmitted, model::StageCompleted,
+                 model::GroupQueued, model::GroupAdmitted, model::GroupFailed,
+                 model::GroupCancelled, model::JobEnd, model::ExecutorAdded, model::ExecutorLost,
+                 model::ExecutorHeld>();
+  }
+
+  void task_start(const model::TaskStart& event, const Seen& seen) override {
+    const bool first = event.task.try_number == 0 || tries_.empty();
+    if (first || event.speculative) {
+      return;
+    }
+    const auto at = tries_.find(key_of(event.task, seen));
+    if (at != tries_.end() && at->second.attempt == event.task.attempt &&
+        at->second.counted >= config().failure.max_task_failures) {
+      found(fmt::format("{} is tried again after {} failures of {} (X9)", track().name(event.task),
+                        at->second.counted, config().failure.max_task_failures));
+    }
+  }
+
+  void task_end(const model::TaskEnd& event, const Seen& seen) override {
+    using enum model::TaskReason;
+    const bool ordered = event.status == model::TaskStatus::killed && event.reason != external;
+    if (event.status == model::TaskStatus::success || ordered) {
+      return;
+    }
+    Tries& tries = tries_[key_of(event.task, seen)];
+    if (tries.attempt != event.task.attempt) {
+      tries.attempt = event.task.attempt;
+      tries.counted = 0;
+    }
+    tries.counted +=
+        event.reason == exception || event.reason == result_lost || event.reason == out_of_memory
+            ? 1
+            : 0;
+    if (repeats(tries.here)) {
+      found(fmt::format("{} fails again and again within one instant (VE-L6)",
+                        track().name(event.task)));
+    }
+  }
+
+  void event(const model::Event& event, const Seen& seen) override {
+    if (event.as<model::ExecutorAdded>() != nullptr || event.as<model::ExecutorLost>() != nullptr ||
+        event.as<model::ExecutorHeld>() != nullptr) {
+      capacity_changed_at_ = track().now();
+    } else if (const auto* submitted = event.as<model::StageSubmitted>()) {
+      check_attempt(*submitted, seen);
+    } else if (const auto* completed = event.as<model::StageCompleted>()) {
+      count_attempt(*completed, seen);
+    } else if (event.as<model::JobEnd>() != nullptr) {
+      forget(seen.job_index);
+    } else if (event.as<model::GroupQueued>() != nullptr) {
+      on_queued(*event.as<model::GroupQueued>(), seen);
+    } else if (event.as<model::GroupAdmitted>() != nullptr) {
+      on_admitted(seen);
+    } else if (event.as<model::GroupFailed>() != nullptr) {
+      Runs& runs = runs_of(seen);
+      ++runs.failed;
+      runs.failed_at = track().now();
+    } else if (event.as<model::GroupCancelled>() != nullptr) {
+      check_retry(seen, runs_of(seen));
+    }
+  }
+
+ private:
+  struct Here {  // how often in this instant
+    std::uint64_t instant = no_time_slot;
+    std::int64_t count = 0;
+  };
+  struct Tries {
+    std::int32_t attempt = -1;
+    std::int64_t counted = 0;  // failures that use up a try, in that attempt
+    Here here;
+  };
+  struct Runs {  // of a group
+    std::int64_t failed = 0;
+    model::Instant failed_at = 0;
+    std::int64_t after_commit = 0;
+    std::int64_t queued = 0;
+    model::Instant refused_at = 0;
+    Here admitted;
+    Here requeued;
+  };
+  using TaskKey = std::tuple<Index, Index, std::int32_t>;  // job, stage, partition
+  using RowKey = std::tuple<Index, Index>;                 // job, stage or group
+
+  [[nodiscard]] const model::SchedulerConfig& config() const { return track().rules().config; }
+
+  [[nodiscard]] static Index stage_index(const Seen& seen) {
+    return static_cast<Index>(seen.stage - seen.job->body->stages.data());
+  }
+  [[nodiscard]] static TaskKey key_of(const model::TaskRef& task, const Seen& seen) {
+    return {seen.job_index, stage_index(seen), task.partition};
+  }
+  [[nodiscard]] Runs& runs_of(const Seen& seen) {
+    return runs_[{seen.job_index, static_cast<Index>(seen.group - seen.job->body->groups.data())}];
+  }
+
+  // Once more in this instant: is that beyond what budgets explain? True once.
+  [[nodiscard]] bool repeats(Here& here) const {
+    if (here.instant != track().instant()) {
+      here = {.instant = track().instant(), .count = 0};
+    }
+    const model::FailureConfig& failure = config().failure;
+    const std::int64_t budget =
+        failure.max_task_failures * failure.max_stage_attempts + failure.rerun_max;
+    return ++here.count == budget + repeats_spare;
+  }
+
+  // X9 and SS-3.6: what counts are fetch failures, and every failure of a barrier stage.
+  void count_attempt(const model::StageCompleted& event, const Seen& seen) {
+    if (seen.group != nullptr && seen.group->gang_of_several()) {
+      return;
+    }
+    const RowKey key{seen.job_index, stage_index(seen)};
+    if (event.status == model::StageStatus::success) {
+      attempts_.erase(key);
+    } else if (event.status == model::StageStatus::failed &&
+               (event.reason == model::StageReason::fetch_failed || seen.stage->barrier)) {
+      ++attempts_[key];
+    }
+  }
+
+  void check_attempt(const model::StageSubmitted& event, const Seen& seen) {
+    const auto at = attempts_.find({seen.job_index, stage_index(seen)});
+    if (at != attempts_.end() && at->second >= config().failure.max_stage_attempts) {
+      found(fmt::format("{} is submitted again after {} failed attempts of {} (X9)",
+                        track().name(event.stage), at->second,
+                        config().failure.max_stage_attempts));
+    }
+  }
+
+  void on_queued(const model::GroupQueued& event, const Seen& seen) {
+    Runs& runs = runs_of(seen);
+    ++runs.queued;
+    if (event.reason == model::QueuedReason::slots) {
+      runs.refused_at = track().now();
+    }
+    if (repeats(runs.requeued)) {
+      found(fmt::format("{} is queued again and again within one instant (VE-L6)",
+                        track().name(*seen.job, *seen.group)));
+    }
+  }
+
+  void on_admitted(const Seen& seen) {
+    Runs& runs = runs_of(seen);
+    const Group& group = *seen.group;
+    const model::FailureConfig& failure = config().failure;
+    const std::string name = track().name(*seen.job, group);
+    if (runs.failed > failure.rerun_max && failure.group == model::GroupFailure::rerun_group) {
+      found(fmt::format("{} runs again after {} failures, {} reruns are allowed (X16)", name,
+                        runs.failed, failure.rerun_max));
+    }
+    if (runs.failed > 0 && group.state == GroupState::failed &&
+        track().now() - runs.failed_at < failure.rerun_delay) {
+      found(fmt::format("{} runs again {} ns after its failure, before its delay (X16)", name,
+                        track().now() - runs.failed_at));
+    }
+    runs.after_commit += group.state == GroupState::committed ? 1 : 0;
+    if (runs.after_commit > failure.max_stage_attempts) {
+      found(fmt::format("{} runs again after its commit for the {}th time (X10)", name,
+                        runs.after_commit));
+    }
+    if (repeats(runs.admitted)) {
+      found(fmt::format("{} is admitted again and again within one instant (VE-L6)", name));
+    }
+    check_retry(seen, runs);
+    const model::AdmissionConfig& admission = config().admission;
+    const bool judged = under_retry(runs, group) && runs.queued == 1 && group.waits;
+    if (judged && (track().now() - runs.refused_at) % admission.retry_interval != 0) {
+      found(fmt::format("{} was admitted between two checks (A6)", name));
+    }
+  }
+
+  // Refused once, not run yet, and not starved meanwhile: a starved gang uses up no checks (A14,
+  // VE-L7). Starved by trial it may be without a line that tells.
+  [[nodiscard]] bool under_retry(const Runs& runs, const Group& group) const {
+    const model::AdmissionConfig& admission = config().admission;
+    if (admission.when_short != model::Short::retry || admission.retry_interval <= 0 ||
+        group.attempt >= 0 || group.refused != 1 || capacity_changed_at_ > runs.refused_at) {
+      return false;
+    }
+    const auto capacity = track().slots().idle_capacity();
+    std::int64_t profiles = 0;
+    for (std::size_t p = 0; p < group.demand.size(); ++p) {
+      profiles += group.demand[p] > 0 ? 1 : 0;
+      if (group.demand[p] > capacity[p]) {
+        return false;
+      }
+    }
+    return profiles <= 1 || !track().slots().has_unbound();
+  }
+
+  // A6: further checks only when the timer fires, at most max of them. One that lost an input in
+  // between is checked anew, and so is left out.
+  void check_retry(const Seen& seen, const Runs& runs) {
+    const model::AdmissionConfig& admission = config().admission;
+    const Group& group = *seen.group;
+    if (!under_retry(runs, group) || group.state != GroupState::queued ||
+        runs.refused_at != group.waits_since) {
+      return;
+    }
+    const model::Duration waited = track().now() - runs.refused_at;
+    if (waited / admission.retry_interval > admission.retry_max) {
+      found(fmt::format("{} waits on after its last check (A6)", track().name(*seen.job, group)));
+    }
+  }
+
+  void forget(Index job) {
+    tries_.erase(tries_.lower_bound({job, 0, 0}), tries_.lower_bound({job + 1, 0, 0}));
+    attempts_.erase(attempts_.lower_bound({job, 0}), attempts_.lower_bound({job + 1, 0}));
+    runs_.erase(runs_.lower_bound({job, 0}), runs_.lower_bound({job + 1, 0}));
+  }
+
+  std::map<TaskKey, Tries> tries_;           // only of tasks that failed
+  std::map<RowKey, std::int64_t> attempts_;  // consecutive, that count
+  std::map<RowKey, Runs> runs_;
+  model::Instant capacity_changed_at_ = -1;  // by executors that came, left or are to leave
+};
+
+}  // namespace
+
+std::unique_ptr<Monitor> make_no_livelock(const Track& track) {
+  return std::make_unique<NoLivelock>(track);
+}
+
+}  // namespace rehearse::properties
