@@ -8,6 +8,8 @@
 // that one of them may wait for less: not judged.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <map>
 #include <tuple>
 
@@ -48,8 +50,15 @@ class NoLivelock final : public Monitor {
 
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
     using enum model::TaskReason;
-    const bool ordered = event.status == model::TaskStatus::killed && event.reason != external;
-    if (event.status == model::TaskStatus::success || ordered) {
+    if (event.status == model::TaskStatus::success) {
+      const bool forgets = event.counted.value_or(true) && !tries_.empty();
+      if (const auto at = forgets ? tries_.find(key_of(event.task, seen)) : tries_.end();
+          at != tries_.end()) {
+        at->second.counted = 0;  // what failed before a success is forgotten
+      }
+      return;
+    }
+    if (event.status == model::TaskStatus::killed && event.reason != external) {
       return;
     }
     Tries& tries = tries_[key_of(event.task, seen)];
@@ -80,12 +89,14 @@ class NoLivelock final : public Monitor {
     } else if (event.as<model::GroupQueued>() != nullptr) {
       on_queued(*event.as<model::GroupQueued>(), seen);
     } else if (event.as<model::GroupAdmitted>() != nullptr) {
+      waiting_ -= seen.group->state == GroupState::queued ? 1 : 0;
       on_admitted(seen);
     } else if (event.as<model::GroupFailed>() != nullptr) {
       Runs& runs = runs_of(seen);
       ++runs.failed;
       runs.failed_at = track().now();
     } else if (event.as<model::GroupCancelled>() != nullptr) {
+      waiting_ -= seen.group->state == GroupState::queued ? 1 : 0;
       check_retry(seen, runs_of(seen));
     }
   }
@@ -161,6 +172,8 @@ class NoLivelock final : public Monitor {
   void on_queued(const model::GroupQueued& event, const Seen& seen) {
     Runs& runs = runs_of(seen);
     ++runs.queued;
+    waiting_ += seen.group->state == GroupState::queued ? 0 : 1;
+    most_waiting_ = std::max(most_waiting_, waiting_);
     if (event.reason == model::QueuedReason::slots) {
       runs.refused_at = track().now();
     }
@@ -194,7 +207,9 @@ class NoLivelock final : public Monitor {
     }
     check_retry(seen, runs);
     const model::AdmissionConfig& admission = config().admission;
-    const bool judged = under_retry(runs, group) && runs.queued == 1 && group.waits;
+    // A20: what lies deeper than a pass goes waits for the next one.
+    const bool judged = under_retry(runs, group) && runs.queued == 1 && group.waits &&
+                        most_waiting_ <= admission.depth;
     if (judged && (track().now() - runs.refused_at) % admission.retry_interval != 0) {
       found(fmt::format("{} was admitted between two checks (A6)", name));
     }
@@ -243,6 +258,8 @@ class NoLivelock final : public Monitor {
   std::map<TaskKey, Tries> tries_;           // only of tasks that failed
   std::map<RowKey, std::int64_t> attempts_;  // consecutive, that count
   std::map<RowKey, Runs> runs_;
+  std::int64_t waiting_ = 0;                 // gangs now,
+  std::int64_t most_waiting_ = 0;            // and at any time so far
   model::Instant capacity_changed_at_ = -1;  // by executors that came, left or are to leave
 };
 
