@@ -505,7 +505,7 @@ AxisText get_unbuilt(const SchedulerConfig&, const NameTable&, std::string_view 
 }
 
 // A field of a configuration, for constant and changing ones.
-#define RH_FIELD(path) [](auto& c) -> auto& { return c.path; }
+#define RH_FIELD(path) ([](auto& c) -> auto& { return c.path; })
 
 template <auto Field>
 constexpr AxisRow choice(std::string_view name, std::string_view values) {

@@ -164,7 +164,7 @@ Fixed integrate_bell(Fixed slope, Fixed top) {
     const bool end = i == 0 || i == steps;
     sum += WideInt{value} * (end ? 1 : (i % 2 == 1 ? 4 : 2));
   }
-  return static_cast<Fixed>((sum * width / (3 * steps)) >> fixed_bits);
+  return static_cast<Fixed>((sum * width / (WideInt{3} * steps)) >> fixed_bits);
 }
 
 // E min(X, c) = E(X; X < c) + c P(X > c). The first is median / sqrt(2 pi) times the integral of

@@ -15,7 +15,7 @@ namespace rehearse::model {
 
 namespace {
 
-__extension__ typedef __int128 Wide;
+__extension__ using Wide = __int128;
 
 constexpr Wide int64_max = std::numeric_limits<std::int64_t>::max();
 constexpr Wide wide_limit = Wide{1} << 120;
