@@ -51,7 +51,7 @@ class NoLivelock final : public Monitor {
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
     using enum model::TaskReason;
     if (event.status == model::TaskStatus::success) {
-      const bool forgets = event.counted.value_or(true) && !tries_.empty();
+      const bool forgets = event.task.try_number > 0 && event.counted.value_or(true);
       if (const auto at = forgets ? tries_.find(key_of(event.task, seen)) : tries_.end();
           at != tries_.end()) {
         at->second.counted = 0;  // what failed before a success is forgotten

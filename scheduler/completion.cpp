@@ -146,7 +146,9 @@ void regular_succeeded(Step& s, const RunRow& run) {
   Machine& m = s.m;
   const StageId stage = run.stage;
   record_output(m, stage, run.partition, run.executor);
-  forget_failures(cold_of(m, stage), run.partition);
+  if (run.try_number > 0) {
+    forget_failures(cold_of(m, stage), run.partition);
+  }
   StageRow& row = m.stages.edit(stage);
   ++row.done;
   const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
