@@ -8,8 +8,10 @@
 #include "cli/console.hpp"
 #include "cli/help.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/policy_watch.hpp"
 #include "cli/verbs.hpp"
 #include "model/support/check.hpp"
+#include "policies/guard.hpp"
 
 namespace rehearse::cli {
 namespace {
@@ -74,6 +76,9 @@ int guarded(const std::function<int()>& body) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "rehearse: out of memory\n  give fewer inputs or --threads 1\n");
     return exit_io;
+  } catch (const policies::PolicyFault& fault) {
+    fmt::print(stderr, "rehearse: {}\n", fault.what());
+    return exit_finding;
   } catch (const std::exception& fault) {
     fmt::print(stderr,
                "rehearse: a fault of this program: {}\n  please report it with the input "
@@ -85,6 +90,7 @@ int guarded(const std::function<int()>& body) {
 
 int run_program(std::span<const std::string> arguments) {
   install_interrupt_handler();
+  const PolicyWatch watch;
   return guarded([&] { return run_parsed(arguments); });
 }
 

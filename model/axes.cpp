@@ -223,10 +223,85 @@ Result<void> set_fair_ties(SchedulerConfig& config, const AxisText& value) {
   return {};
 }
 
+// ---- policies of shared objects ----
+
+// Where the axis keeps one; null for an axis whose values are no policies.
+template <class E, class Config>
+auto* object_of(Config& config) {
+  if constexpr (std::is_same_v<E, QueueOrder>) {
+    return &config.admission.queue_object;
+  } else if constexpr (std::is_same_v<E, Overtake>) {
+    return &config.admission.overtake_object;
+  } else if constexpr (std::is_same_v<E, Placement>) {
+    return &config.placement_object;
+  } else {
+    return static_cast<std::optional<PolicyObject>*>(nullptr);
+  }
+}
+
+template <class E>
+constexpr bool takes_objects =
+    std::is_same_v<E, QueueOrder> || std::is_same_v<E, Overtake> || std::is_same_v<E, Placement>;
+
+// What the enumerator is while an object decides: the value of which least is promised.
+template <class E>
+constexpr E beside_an_object() {
+  if constexpr (std::is_same_v<E, QueueOrder>) {
+    return QueueOrder::unordered;
+  } else if constexpr (std::is_same_v<E, Overtake>) {
+    return Overtake::backfill;
+  } else {
+    return Placement::spread;
+  }
+}
+
+std::size_t object_colon(std::string_view text) {
+  const std::size_t end = text.find(".so:");
+  return end == std::string_view::npos ? end : end + 3;
+}
+
+Result<PolicyObject> read_object(const AxisText& value) {
+  const std::size_t colon = object_colon(value.value);
+  PolicyObject object{value.value.substr(0, colon), value.value.substr(colon + 1), {}};
+  if (object.name.empty()) {
+    return bad("", fmt::format("\"{}\" names no policy", value.value),
+               "write FILE.so:NAME, or FILE.so:NAME[KEY=VALUE]");
+  }
+  for (const AxisParameter& item : value.parameters) {
+    if (item.key.empty()) {
+      return bad("", fmt::format("\"{}\" is no parameter", to_string(item.value)),
+                 "write KEY=VALUE");
+    }
+    object.parameters.emplace_back(item.key, to_string(item.value));
+  }
+  return object;
+}
+
+AxisText object_text(const PolicyObject& object) {
+  AxisText text(object.file + ":" + object.name);
+  for (const auto& [key, value] : object.parameters) {
+    text.bracketed = true;
+    text.parameters.push_back({key, AxisText(value)});
+  }
+  return text;
+}
+
 template <auto Field>
 Result<void> set_choice(SchedulerConfig& config, NameTable&, std::string_view axis,
                         const AxisText& value) {
   using E = std::remove_cvref_t<decltype(Field(config))>;
+  if constexpr (takes_objects<E>) {
+    object_of<E>(config)->reset();
+    if (object_colon(value.value) != std::string_view::npos) {
+      Result<PolicyObject> object = read_object(value);
+      if (!object) {
+        return std::unexpected(std::move(object.error()));
+      }
+      *object_of<E>(config) = std::move(*object);
+      Field(config) = beside_an_object<E>();
+      return {};
+    }
+  }
   const Result<E> chosen = read_choice<E>(axis, value);
   if (!chosen) {
     return std::unexpected(chosen.error());
@@ -250,6 +325,12 @@ Result<void> set_choice(SchedulerConfig& config, NameTable&, std::string_view ax
 
 template <auto Field>
 AxisText get_choice(const SchedulerConfig& config, const NameTable&, std::string_view axis) {
+  using E = std::remove_cvref_t<decltype(Field(config))>;
+  if constexpr (takes_objects<E>) {
+    if (const auto& object = *object_of<E>(config)) {
+      return object_text(*object);
+    }
+  }
   AxisText text{std::string(name_of(Field(config)))};
   SchedulerConfig copy = config;
   for (const ParameterRow* row : rows_of(axis, text.value)) {

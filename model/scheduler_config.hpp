@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "model/support/event_types.hpp"
@@ -112,8 +114,18 @@ struct SpeculationConfig {  // absent = off
   bool operator==(const SpeculationConfig&) const = default;
 };
 
+// A policy of a shared object, "mine.so:name[key=value]". Where an axis has one, its enumerator
+// says nothing and stays at that which promises least.
+struct PolicyObject {
+  std::string file;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> parameters;  // as written
+  bool operator==(const PolicyObject&) const = default;
+};
+
 struct AdmissionConfig {
   QueueOrder queue = QueueOrder::fifo;
+  std::optional<PolicyObject> queue_object;
   bool fair_ties_text = false;  // fair{ties}
   Hold hold = Hold::reserve;
   Duration bulk_timeout = 0;              // bulk{timeout}
@@ -123,6 +135,7 @@ struct AdmissionConfig {
   Duration fall_back_after = 0;  // fall-back{after}
   Shortfall shortfall = Shortfall::failure;
   Overtake overtake = Overtake::never;
+  std::optional<PolicyObject> overtake_object;
   Duration aging_after = 0;  // aging{after}
   std::int64_t depth = 64;   // A20
   Capacity capacity = Capacity::free;
@@ -154,6 +167,7 @@ struct SchedulerConfig {
   SlotsAxis slots = SlotsAxis::exclusive;
   std::int64_t slots_factor = 0;  // shared{factor}
   Placement placement = Placement::spread;
+  std::optional<PolicyObject> placement_object;
   Duration locality_wait = 0;
   LocalityReset locality_reset = LocalityReset::spark;
   Start start = Start::eager;

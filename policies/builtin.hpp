@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "policies/shared_object.hpp"
 #include "scheduler/policy.hpp"
 
 namespace rehearse::policies {

@@ -92,10 +92,16 @@ std::span<const PolicyInfo> policies() { return infos; }
 
 model::Result<scheduler::PolicySet> make(const model::SchedulerConfig& config) {
   scheduler::PolicySet set;
-  auto queue = find(queue_rows, "admission.queue", name_of(config.admission.queue), config);
-  auto overtake =
-      find(overtake_rows, "admission.overtake", name_of(config.admission.overtake), config);
-  auto placement = find(placement_rows, "placement", name_of(config.placement), config);
+  const model::AdmissionConfig& admission = config.admission;
+  auto queue = admission.queue_object
+                   ? load_queue(*admission.queue_object)
+                   : find(queue_rows, "admission.queue", name_of(admission.queue), config);
+  auto overtake = admission.overtake_object ? load_overtake(*admission.overtake_object)
+                                            : find(overtake_rows, "admission.overtake",
+                                                   name_of(admission.overtake), config);
+  auto placement = config.placement_object
+                       ? load_placement(*config.placement_object)
+                       : find(placement_rows, "placement", name_of(config.placement), config);
   for (const model::Error* error :
        {queue ? nullptr : &queue.error(), overtake ? nullptr : &overtake.error(),
         placement ? nullptr : &placement.error()}) {

@@ -81,7 +81,9 @@ class NoStarvation final : public Monitor {
   }
 
   [[nodiscard]] bool judged(RunOver /*over*/) const override {
-    return bound() != WaitingBound::starts_as_planned && track().rules().one_slot_per_task();
+    const model::AdmissionConfig& admission = track().rules().config.admission;
+    return bound() != WaitingBound::starts_as_planned && track().rules().one_slot_per_task() &&
+           !admission.queue_object && !admission.overtake_object;
   }
 
  private:

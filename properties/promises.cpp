@@ -65,6 +65,9 @@ void drop_by_admission(Drops& drops, const model::SchedulerConfig& config) {
       model::WaitingBound::unbounded) {
     drop(drops, {"NO_STARVATION"});
   }
+  if (admission.queue_object || admission.overtake_object) {  // nothing is known of them
+    drop(drops, {"NO_STARVATION", "WORK_CONSERVING"});
+  }
 }
 
 Drops dropped_by_axes(const model::SchedulerConfig& config, model::Timing timing) {

@@ -46,7 +46,9 @@ class WorkConserving final : public Monitor {
   }
 
   [[nodiscard]] bool judged(RunOver /*over*/) const override {
-    return track().rules().one_slot_per_task() && config().admission.hold != model::Hold::bulk;
+    const model::AdmissionConfig& admission = config().admission;
+    return track().rules().one_slot_per_task() && admission.hold != model::Hold::bulk &&
+           !admission.queue_object && !admission.overtake_object;
   }
 
  private:

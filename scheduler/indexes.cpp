@@ -15,7 +15,7 @@ void MaxTree::grow(std::uint32_t index) {
   nodes_.assign(std::size_t{2} * wanted, 0);
   std::ranges::copy(counts, nodes_.begin() + wanted);
   for (std::uint32_t node = wanted - 1; node > 0; --node) {
-    nodes_[node] = std::max(nodes_[2 * node], nodes_[2 * node + 1]);
+    nodes_[node] = std::max(nodes_[std::size_t{2} * node], nodes_[std::size_t{2} * node + 1]);
   }
 }
 
@@ -28,7 +28,8 @@ void MaxTree::set(std::uint32_t index, std::int32_t count) {
   nodes_[node] = count;
   while (node > 1) {
     node /= 2;
-    const std::int32_t greatest = std::max(nodes_[2 * node], nodes_[2 * node + 1]);
+    const std::int32_t greatest =
+        std::max(nodes_[std::size_t{2} * node], nodes_[std::size_t{2} * node + 1]);
     if (nodes_[node] == greatest) {
       return;  // nothing above changes
     }
@@ -43,7 +44,7 @@ std::uint32_t MaxTree::argmax() const {
   const std::int32_t greatest = nodes_[1];
   std::uint32_t node = 1;
   while (node < leaves_) {
-    node = 2 * node + (nodes_[2 * node] == greatest ? 0U : 1U);
+    node = 2 * node + (nodes_[std::size_t{2} * node] == greatest ? 0U : 1U);
   }
   return node - leaves_;
 }
@@ -64,7 +65,7 @@ std::uint32_t MaxTree::first_positive(std::uint32_t from) const {
   }
   ++node;
   while (node < leaves_) {
-    node = 2 * node + (nodes_[2 * node] > 0 ? 0U : 1U);
+    node = 2 * node + (nodes_[std::size_t{2} * node] > 0 ? 0U : 1U);
   }
   return node - leaves_;
 }

@@ -147,11 +147,11 @@ void Driver::end_task(const scheduler::EndTask& action) {
   }
   if (run.returned) {
     line.slot = model::SlotState::held;
-    emit(std::move(line));
+    emit(line);
     run.live = false;
     return;
   }
-  emit(std::move(line));
+  emit(line);
   run.live = false;
   failing_.erase(run.launch);
   slot_came_back(run.executor);
@@ -177,13 +177,13 @@ void Driver::kill(const scheduler::Kill& action) {
                       action.reason, std::nullopt, std::nullopt};
   failing_.erase(run.launch);
   if (delay == 0) {
-    emit(std::move(line));
+    emit(line);
     run.live = false;
     freed_at_once_.push_back(action.run);
     return;
   }
   line.slot = model::SlotState::held;
-  emit(std::move(line));
+  emit(line);
   run.killed = true;
   run.free_at = later(now_, delay);
   engine_.push(run.free_at,
