@@ -56,7 +56,8 @@ void read_config(Run& run, const Json& keys) {
   run.options.engine = {keys.value("unregister_outputs_on_host", false),
                         keys.value("ignore_decommission_fetch_failures", false),
                         keys.value("old_fetch_protocol", false),
-                        keys.value("max_total_stage_attempts", std::int64_t{0})};
+                        keys.value("max_total_stage_attempts", std::int64_t{0}),
+                        run.given.value("refuse_all", false)};
 }
 
 // Resources are cpus and gpus, in 1/1000.

@@ -4,6 +4,7 @@
 // where a task runs, because the case says so: by a placement policy.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,6 +22,7 @@ namespace rehearse::conformance {
 using Json = nlohmann::json;
 using Names = std::set<std::string>;
 using scheduler::RunId;
+using scheduler::StageIndex;
 
 // Both end a case as failed.
 [[noreturn]] void lacks(const std::string& thing);  // the core has no such thing
@@ -28,13 +30,16 @@ void require(bool holds, const std::string& expected, const Json& actual);
 // A word that is not among those driven: the core lacks what it needs, or there is no such word.
 [[noreturn]] void refuse(const std::string& word);
 
+// Levels of locality as the suite calls them, in the order of scheduler::Locality.
+inline constexpr std::array<const char*, 5> level_names{"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF",
+                                                        "RACK_LOCAL", "ANY"};
+
 // What the policy answers while a pass runs. Shared by a core and its copies.
 struct Plan {
   bool in_force = false;                     // else: wherever there is most room
   std::vector<scheduler::ExecutorId> picks;  // the first answers
   scheduler::ExecutorId rest;                // the others
   std::size_t asked = 0;
-  std::vector<std::int64_t> offered;  // instead, if not empty: 1/1000 cpus left, by executor
 };
 
 struct ExecutorRow {
@@ -65,8 +70,7 @@ struct Engine {
   // is an executor where nothing ever runs, `spare` one for whatever `where` is not asked about.
   void settle(std::size_t spare, std::size_t marker,
               const std::function<std::size_t(const Json&)>& where);
-  // One pass over so many 1/1000 cpus of these executors; all are closed before and after.
-  void offer(const std::map<std::size_t, std::int64_t>& cpus);
+  void offer(const scheduler::OfferRound& round);
   // What a copy of the core answers to an input and, if wanted, to a pass: lines.
   [[nodiscard]] std::vector<Json> ask_copy(const scheduler::Input& input, bool pass) const;
   [[nodiscard]] std::optional<std::size_t> find(const std::string& name) const;  // the latest
@@ -103,7 +107,7 @@ struct JobRow {
 
 struct Run {
   model::Dialect dialect{};
-  bool dag = true;  // stage level
+  bool dag = true;  // stage level: passes as the core wants them; else only where slots are offered
   const Json& given;
   const Json& steps;
   const Json& then;  // the expectations that hold
@@ -144,6 +148,7 @@ void take_step(Run& run, const Json& step);
 // The latest run whose line has all these keys and values.
 [[nodiscard]] std::optional<RunId> running(const Run& run, const Json& keys);
 [[nodiscard]] const JobRow& job_with(const Run& run, const std::string& stage);  // the latest
+[[nodiscard]] StageIndex index_in(const JobRow& job, const std::string& stage);
 [[nodiscard]] bool live(const Run& run, const std::string& job);
 void check(Run& run, const Json& expectation);
 void check_launches(Run& run, const std::vector<Json>& expected);  // all there are at this step

@@ -15,9 +15,10 @@ bool any_word(const Json& list, const Json& keys) {
 }
 
 // ---- the cluster: at stage level large enough for everything, unless the case counts slots; at
-// task level closed but for offers, and as large as all offers of an executor together ----
+// task level as large as all offers of an executor together ----
 
-model::ExecutorSpec executor_spec(const Run& run, const std::string& name, const Json& record) {
+model::ExecutorSpec executor_spec(Run& run, const std::string& name, const std::string& host,
+                                  const Json& record) {
   std::int64_t cpus = run.dag ? 1'000'000 : 0;
   for (const Json& step : run.steps) {
     cpus += part(step, "free").value(name, 0) + (name == "e0" ? step.value("count", 0) : 0);
@@ -26,6 +27,8 @@ model::ExecutorSpec executor_spec(const Run& run, const std::string& name, const
   const int gpus = run.dag ? 1'000'000 : part(record, "resources").value("gpu", 0);
   model::ExecutorSpec spec;
   spec.resources = {cpus * 1000, gpus * 1000LL};
+  const std::string rack = part(run.given, "racks").value(host, "");
+  spec.rack = rack.empty() ? model::NameId{} : run.names.intern(rack);
   const Json& bound = part(run.given, "executor_profiles");
   spec.profile = bound.contains(name) ? profile_of(run, bound[name]) : ProfileId{};
   return spec;
@@ -43,9 +46,7 @@ std::size_t executor(Run& run, const std::string& name) {
     record = row.at("id") == name ? row : record;
   }
   const std::string host = record.value("host", name.substr(0, name.find('-')));
-  const std::size_t joined = run.engine->join(name, host, executor_spec(run, name, record));
-  run.engine->hold(joined, !run.dag);
-  return joined;
+  return run.engine->join(name, host, executor_spec(run, name, host, record));
 }
 
 void settle(Run& run);
@@ -79,6 +80,9 @@ void make_cluster(Run& run) {
     if (!any_word(run.steps, {{"op", "executor_added"}, {"executor", row.first}})) {
       (void)executor(run, row.first);
     }
+  }
+  if (!run.dag && run.engine->executors.empty()) {
+    (void)executor(run, "hidden");  // A5: where there is none, no job starts
   }
 }
 
@@ -194,11 +198,9 @@ void fail(Run& run, const Json& step) {
   if (fetch) {
     const std::string source = base_of(stage_of_shuffle(run, step.at("shuffle")));
     const JobRow& job = job_with(run, stage);
-    const auto from = std::ranges::find(job.stages, source, base_of);
-    require(from != job.stages.end(), "shuffle of " + source + " in " + job.name, "none");
-    ended.fetch_from = StageIndex{static_cast<std::size_t>(from - job.stages.begin())};
+    ended.fetch_from = index_in(job, source);
     ended.fetch_partition = step.at("map");
-    run.failed.insert(*from);
+    run.failed.insert(job.stages[ended.fetch_from.index()]);
   }
   for (const auto& task : tasks_of(run, step, attempt)) {
     const Json keys = {{"stage", stage}, {"attempt", attempt}, {"partition", task.first}};
@@ -283,9 +285,10 @@ Json set_record(const Run& run, const std::string& set) {
 // Gives the set its input, on a new executor that nothing else uses.
 void run_input(Run& run) {
   run.input_executor = executor(run, "hidden" + std::to_string(run.engine->executors.size()));
-  run.engine->offer({{run.input_executor, 1000}});
+  const OfferRound one{{{ExecutorId{run.input_executor}, {}}}, RoundKind::single, {}};
+  run.engine->offer(one);
   resubmit(run, {});
-  run.engine->offer({{run.input_executor, 1000}});
+  run.engine->offer(one);
   if (const auto found = running(run, {{"stage", "input"}})) {
     run.engine->end(*found, {}, false);
   }
@@ -299,7 +302,8 @@ void submit_set(Run& run, const std::string& set) {
   const std::string name = set.substr(0, set.find('.'));
   const bool pipelined = record.value("pipelined", false);
   const bool input = name != set || any_word(run.steps, {{"reason", "fetch_failed"}});
-  const bool reader = pipelined || any_word(run.then, {{"op", "expect_resubmitted"}});
+  const bool reader = pipelined || any_word(run.then, {{"op", "expect_resubmitted"}}) ||
+                      any_word(run.then, {{"op", "expect_counted_failures"}});
   model::JobSpec spec;
   spec.stages = {plain_stage(run, "input", {{"tasks", 1}}), plain_stage(run, name, record),
                  plain_stage(run, "reader", {{"tasks", 1}})};
@@ -332,25 +336,54 @@ void submit_or_replace(Run& run, const Json& step) {
   run_input(run);
 }
 
+// A single offer is one slot of the executor, or as many as a group needs to start at all (A2), the
+// reader's beside it. A round that leaves out an executor is partial.
 void offer(Run& run, const Json& step) {
-  std::map<std::size_t, std::int64_t> offers;
+  OfferRound round{{}, RoundKind::single, {}};
+  const auto add = [&](std::size_t executor, std::int64_t slots) {
+    round.offers.push_back({ExecutorId{executor}, model::ResourceVector{slots * 1000, 1'000'000}});
+  };
   for (const auto& [name, free] : part(step, "free").items()) {
-    offers[executor(run, name)] = free.get<std::int64_t>() * 1000;
+    add(executor(run, name), free);
   }
-  const Json record = set_record(run, "");
   if (step.at("op") == "offer") {
-    if (!part(record, "preferred").empty()) {
-      lacks("offer of one executor up to a level of locality");
+    const Json record = set_record(run, "");
+    const bool whole = record.value("pipelined", false);
+    add(executor(run, step.at("executor")), whole ? record.at("tasks").get<std::int64_t>() : 1);
+    if (whole) {
+      add(run.input_executor, 1);
     }
-    const bool whole = record.value("pipelined", false);  // A2: or nothing starts
-    offers[executor(run, step.at("executor"))] =
-        (whole ? record.at("tasks").get<std::int64_t>() : 1) * 1000;
-    offers[whole ? run.input_executor : offers.begin()->first] += whole ? 1000 : 0;
+    round.limit = static_cast<Locality>(
+        std::ranges::find(level_names, step.at("max_locality").get<std::string>()) -
+        level_names.begin());
+  } else if (step["op"] == "offer_round") {
+    const bool all = std::ranges::all_of(run.engine->executors, [&](const ExecutorRow& row) {
+      return !row.live || row.name.starts_with("hidden") || step["free"].contains(row.name);
+    });
+    round.kind = all ? RoundKind::complete : RoundKind::partial;
+  } else {
+    add(executor(run, "e0"), 1);
   }
   for (int i = 0; i < step.value("count", 1); ++i) {
-    run.engine->offer(step.contains("count") ? decltype(offers){{executor(run, "e0"), 1000}}
-                                             : offers);
+    run.engine->offer(round);
   }
+}
+
+// ---- rights to commit: of a stage whose tasks nobody starts, in a job J1 ----
+
+void start_stage(Run& run, const Json& step) {
+  if (run.jobs.empty()) {  // else another attempt of it
+    model::JobSpec spec;
+    const int tasks = step.at("max_partition").get<int>() + 1;
+    spec.stages = {plain_stage(run, step.at("stage"), {{"tasks", tasks}})};
+    submit_plain(run, "J1", std::move(spec), step);
+  }
+}
+
+CommitTry try_of(const Run& run, const Json& step) {
+  const JobRow& job = job_with(run, step.at("stage"));
+  return {job.id, index_in(job, step["stage"]), step.at("attempt"), step.at("partition"),
+          step.at("task_attempt")};
 }
 
 void end_task(Run& run, const Json& step) {
@@ -385,6 +418,12 @@ const std::map<std::string, void (*)(Run&, const Json&)> words{
     {"offer", offer}, {"offer_round", offer}, {"offer_repeated", offer},
     {"taskset_submitted", submit_or_replace}, {"task_finished", end_task},
     {"task_failed", end_task}, {"task_status", end_task},
+    {"stage_started", start_stage},
+    {"stage_ended", [](Run& run, const Json&) { cancel(run, ""); }},
+    {"commit_requested", [](Run& run, const Json& step) {
+       run.engine->feed(CommitAsked{try_of(run, step)}); }},
+    {"task_completed", [](Run& run, const Json& step) {
+       run.engine->feed(CommitEnded{try_of(run, step)}); }},
     {"clock_advanced", [](Run& run, const Json& step) {
        run.engine->now += step.at("ms").get<std::int64_t>() * model::millisecond;
        run.engine->fire([&](const Timer& timer) { return timer.due <= run.engine->now; }); }}};
