@@ -37,7 +37,7 @@ class Planned final : public PlacementPolicy {
 
 }  // namespace
 
-Engine::Engine(const CoreOptions& made) : options(made) {
+Engine::Engine(const CoreOptions& made, bool leaves) : options(made), leaves_(leaves) {
   auto policies = policies::make(options.config);
   if (!policies) {
     lacks(policies.error().what);
@@ -103,7 +103,7 @@ void Engine::decommission(std::size_t executor) {
 void Engine::leave_if_empty(std::size_t executor) {
   const bool busy = std::ranges::any_of(
       running, [&](const auto& entry) { return entry.second.at("row") == executor; });
-  if (executors.at(executor).draining && !busy) {
+  if (leaves_ && executors.at(executor).draining && !busy) {
     lose(executor, model::LossCause::decommission);
   }
 }

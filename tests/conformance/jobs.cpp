@@ -32,9 +32,7 @@ const Names unknown_inputs{"cached",        "excluded",  "outputs_migrated_to",
 
 void read_config(Run& run, const Json& keys) {
   for (const auto& [key, value] : keys.items()) {
-    const bool off = value == false && (key != "pipelined_slot_check" ||
-                                        run.dialect == model::Dialect::psd);  // it has no switch
-    if (!known_options.contains(key) && !off) {
+    if (!known_options.contains(key) && value != false) {
       lacks("option " + key);
     }
   }
@@ -51,6 +49,10 @@ void read_config(Run& run, const Json& keys) {
   }
   if (keys.value("speculation", false)) {
     config.speculation.emplace();
+  }
+  // The seed's specification has no such switch.
+  if (!keys.value("pipelined_slot_check", true) && run.dialect == model::Dialect::spark) {
+    config.admission.hold = model::Hold::none;
   }
   run.options.autoscaling = keys.value("dynamic_allocation", false);
   run.options.engine = {keys.value("unregister_outputs_on_host", false),

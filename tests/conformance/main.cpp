@@ -31,7 +31,7 @@ void lacks(const std::string& thing) { throw Failure("the core has no " + thing)
 // Words of the suite's README that need what the core does not have.
 constexpr std::string_view not_driven =
     " merge_finalized merge_result_late push_complete merge_finalize_timeout taskset_removed "
-    "speculation_check barrier_called application_hold_requested internal_stage_marked_finished "
+    "barrier_called application_hold_requested internal_stage_marked_finished "
     "internal_ignore_attempts_up_to expect_checksum_mismatches expect_output_class "
     "expect_accumulators_visible_at_task_end expect_within_seconds expect_merged_profile "
     "expect_same_profile expect_mergers_assigned expect_merge_enabled expect_merge_results "

@@ -56,7 +56,8 @@ struct Timer {
 };
 
 struct Engine {
-  explicit Engine(const scheduler::CoreOptions& made);
+  // `leaves`: an executor that drains is lost with its last task (X13); else when the case says so.
+  Engine(const scheduler::CoreOptions& made, bool leaves);
 
   void feed(const scheduler::Input& input);
   // Ends a run; "injected" in its line: the case itself says so.
@@ -93,6 +94,7 @@ struct Engine {
   void close(RunId run, const scheduler::EndTask& end);
   void leave_if_empty(std::size_t executor);
 
+  bool leaves_;
   std::optional<RunId> injected_;
 };
 

@@ -391,6 +391,7 @@ void end_task(Run& run, const Json& step) {
   keys.update(step.contains("task_attempt") ? Json{{"try", step["task_attempt"]}} : Json::object());
   keys.update(step.contains("set") ? Json{{"stage", step["set"]}} : Json::object());
   const auto found = running(run, keys);
+  require(!said(run, "task_start", keys).empty(), "a start of " + keys.dump(), "none");
   if (found && step.at("op") == "task_status") {  // a task reported lost takes its executor with it
     const std::size_t place = run.engine->running.at(found->value)["row"];
     ++run.losses[run.engine->executors[place].name];
@@ -410,6 +411,7 @@ const std::map<std::string, void (*)(Run&, const Json&)> words{
     {"kill_all_attempts", [](Run& run, const Json& step) { cancel(run, step.at("set")); }},
     {"tasks_finished", finish}, {"tasks_failed", fail}, {"fetch_failed", fail},
     {"tasks_resubmitted", [](Run&, const Json&) {}},  // the core does so itself at the loss
+    {"speculation_check", [](Run&, const Json&) {}},  // its timer came due with the clock
     {"taskset_aborted", give_up}, {"resubmit_timer_fired", resubmit}, {"executor_lost", lose},
     {"executor_added", [](Run& run, const Json& step) {
        (void)executor(run, step.at("executor")); }},
@@ -441,7 +443,7 @@ void begin(Run& run) {
   if (run.dag && !part(run.given, "config").contains("external_shuffle_service")) {
     run.options.config.outputs_survive_executor |= survive;
   }
-  run.engine = std::make_unique<Engine>(run.options);
+  run.engine = std::make_unique<Engine>(run.options, !run.dag);
   make_cluster(run);
   settle(run);
   const bool later = any_word(steps, {{"op", "taskset_submitted"}});
