@@ -206,6 +206,15 @@ std::int64_t ends_of(const Run& run, const Json& e, bool with_success, bool with
       [&](const Json& end) { return end["status"] == "success" ? with_success : with_failure; });
 }
 
+bool succeeded(const Run& run, const Json& stage, const Json& partition) {
+  return !said(run, "task_end",
+               {{"stage", stage},
+                {"partition", partition},
+                {"status", "success"},
+                {"counted", true}})
+              .empty();
+}
+
 // Partitions of a shuffle without an output, or of a stage without a success.
 Json missing(const Run& run, const Json& e) {
   const bool of_stage = e.contains("stage");
@@ -213,13 +222,7 @@ Json missing(const Run& run, const Json& e) {
   const auto registered = outputs(run, stage);
   Json found = partitions_of(run, stage, -1);
   std::erase_if(found.get_ref<Json::array_t&>(), [&](const Json& partition) {
-    return of_stage ? !said(run, "task_end",
-                            {{"stage", stage},
-                             {"partition", partition},
-                             {"status", "success"},
-                             {"counted", true}})
-                           .empty()
-                    : registered.contains(partition);
+    return of_stage ? succeeded(run, stage, partition) : registered.contains(partition);
   });
   return found;
 }
@@ -304,12 +307,7 @@ Json started_again(const Run& run, const Json& /*e*/) {
   join.spec.resources = {64'000, 64'000};
   Json found = Json::array();
   for (const Json& line : run.engine->ask_copy(join, true)) {
-    if (line.contains("row") && !said(run, "task_end",
-                                      {{"stage", line["stage"]},
-                                       {"partition", line["partition"]},
-                                       {"status", "success"},
-                                       {"counted", true}})
-                                     .empty()) {
+    if (line.contains("row") && succeeded(run, line["stage"], line["partition"])) {
       found.push_back(line["partition"]);
     }
   }
@@ -322,6 +320,14 @@ bool empty_state(const Run& run) {
   return probe.jobs == (others ? 1 : 0) && (others || probe.busy == 0) &&
          probe.groups + probe.reservations + probe.deferred + probe.authorizations + probe.timers ==
              0;
+}
+
+// Does the attempt's task of a partition run?
+bool owed(const Run& run, const Json& e) {
+  return running(run, {{"stage", e.at("stage")},
+                       {"attempt", e.at("attempt")},
+                       {"partition", e.at("partition")}})
+      .has_value();
 }
 
 Json job_line(const Run& run, const Json& e) {
@@ -430,13 +436,8 @@ const Word words[] = {
     {"accumulator", "value", FACT {
        return run.accumulators.contains(e.at("name")) ? run.accumulators.at(e["name"]) : 0; }},
     {"empty_state", "?", FACT { return empty_state(run); }},
-    {"partition_marked_done", "?", FACT {
-       return !running(run, {{"stage", e.at("stage")}, {"attempt", e.at("attempt")},
-            {"partition", e.at("partition")}}); }},
-    {"partition_not_marked_done", "?", FACT {
-       return running(run, {{"stage", e.at("stage")}, {"attempt", e.at("attempt")},
-            {"partition", e.at("partition")}})
-           .has_value(); }},
+    {"partition_marked_done", "?", FACT { return !owed(run, e); }},
+    {"partition_not_marked_done", "?", FACT { return owed(run, e); }},
     {"task_launched", "?", FACT { return !launched(run, e).empty(); }},
     {"no_task_launched", "?", FACT { return launched(run, e).empty(); }},
     {"launch_count", "count", FACT { return launched(run, e).size(); }},
@@ -520,7 +521,7 @@ void check(Run& run, const Json& e) {
   const std::string op = e.at("op");
   const auto* word = std::ranges::find(words, op.substr(op.find('_') + 1), &Word::word);
   if (word == std::end(words)) {
-    refuse(op);
+    lacks("answer to " + op);
   }
   const std::string key(word->wanted.substr(word->wanted.starts_with('{') ? 1 : 0));
   Json found = word->fact(run, e);

@@ -85,12 +85,8 @@ void Engine::lose(std::size_t executor, model::LossCause cause) {
   }
 }
 
-void Engine::hold(std::size_t executor, bool closed) {
-  ExecutorRow& row = executors.at(executor);
-  if (row.live && !row.draining && std::exchange(row.held, closed) != closed) {
-    feed(closed ? Input(HoldExecutor{ExecutorId{executor}, model::HoldCause::hold})
-                : Input(ReleaseExecutor{ExecutorId{executor}}));
-  }
+void Engine::hold(std::size_t executor) {
+  feed(HoldExecutor{ExecutorId{executor}, model::HoldCause::hold});
 }
 
 void Engine::decommission(std::size_t executor) {

@@ -27,8 +27,6 @@ using scheduler::StageIndex;
 // Both end a case as failed.
 [[noreturn]] void lacks(const std::string& thing);  // the core has no such thing
 void require(bool holds, const std::string& expected, const Json& actual);
-// A word that is not among those driven: the core lacks what it needs, or there is no such word.
-[[noreturn]] void refuse(const std::string& word);
 
 // Levels of locality as the suite calls them, in the order of scheduler::Locality.
 inline constexpr std::array<const char*, 5> level_names{"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF",
@@ -47,7 +45,6 @@ struct ExecutorRow {
   std::string host;
   bool live = true;  // its loss has not been told
   bool draining = false;
-  bool held = false;
 };
 
 struct Timer {
@@ -64,7 +61,7 @@ struct Engine {
   void end(RunId run, scheduler::TaskEnded ended, bool injected);
   std::size_t join(const std::string& name, const std::string& host, model::ExecutorSpec spec);
   void lose(std::size_t executor, model::LossCause cause);
-  void hold(std::size_t executor, bool closed);
+  void hold(std::size_t executor);
   void decommission(std::size_t executor);
   void fire(const std::function<bool(const Timer&)>& which);
   // Passes until the core wants none, each task (its task_start line) placed by `where`; `marker`

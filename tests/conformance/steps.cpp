@@ -57,7 +57,10 @@ void make_cluster(Run& run) {
     const int slots = cluster["slots"].at("default");
     model::ExecutorSpec spec;
     spec.resources = {(slots == 0 ? 1000 : slots) * 1000LL};  // 0 slots: those of a held executor
-    run.engine->hold(run.engine->join("cluster", "cluster", spec), cluster.value("held", false));
+    (void)run.engine->join("cluster", "cluster", spec);
+    if (cluster.value("held", false)) {
+      run.engine->hold(0);
+    }
     if (const Json& busy = part(cluster, "busy"); !busy.empty()) {
       model::JobSpec other;
       other.stages = {plain_stage(run, "busy", {{"tasks", busy.at("default")}})};
@@ -169,43 +172,37 @@ TaskEnded end_of(const std::string& reason) {
   return {{}, killed ? model::TaskStatus::killed : model::TaskStatus::failed, known, {}, 0};
 }
 
-void finish(Run& run, const Json& step) {
+// The ends of tasks, by success or as the step says.
+void end_tasks(Run& run, const Json& step) {
+  const std::string op = step.at("op");
+  const std::string stage = step.at("stage");
+  const bool success = op == "tasks_finished";
+  TaskEnded ended;
+  if (!success) {
+    ended = end_of(op == "fetch_failed" ? op : step.at("reason").get<std::string>());
+    run.failed.insert(stage);
+  }
+  if (op == "fetch_failed") {
+    const JobRow& job = job_with(run, stage);
+    ended.fetch_from = index_in(job, stage_of_shuffle(run, step.at("shuffle")));
+    ended.fetch_partition = step.at("map");
+    run.failed.insert(job.stages[ended.fetch_from.index()]);
+  }
   const std::int32_t attempt = attempt_of(run, step);
   for (const auto& [partition, executor] : tasks_of(run, step, attempt)) {
-    Json keys = {{"stage", step["stage"]}, {"attempt", attempt}, {"partition", partition}};
+    Json keys = {{"stage", stage}, {"attempt", attempt}, {"partition", partition}};
     const auto any = running(run, keys);
-    const bool said = !executor.empty() && !run.narrow;
-    keys.update(said ? Json{{"executor", executor}} : Json::object());
+    const bool placed = success && !executor.empty() && !run.narrow;
+    keys.update(placed ? Json{{"executor", executor}} : Json::object());
     const auto found = running(run, keys);
     // A run that is over has no id any more, so an engine drops what it says.
     require(found || !any || run.losses.contains(executor), keys.dump(), "on another executor");
     if (found) {
-      run.engine->end(*found, {}, true);
-      const bool counts = run.engine->lines.back().value("counted", true);
+      run.engine->end(*found, ended, true);
+      const bool counts = success && run.engine->lines.back().value("counted", true);
       for (const auto& [name, value] : part(step, "accumulators").items()) {
         run.accumulators[name] += counts ? value.get<int>() : 0;
       }
-    }
-  }
-}
-
-void fail(Run& run, const Json& step) {
-  const bool fetch = step.at("op") == "fetch_failed";
-  TaskEnded ended = end_of(fetch ? "fetch_failed" : step.at("reason").get<std::string>());
-  const std::string stage = step.at("stage");
-  const std::int32_t attempt = attempt_of(run, step);
-  run.failed.insert(stage);
-  if (fetch) {
-    const std::string source = base_of(stage_of_shuffle(run, step.at("shuffle")));
-    const JobRow& job = job_with(run, stage);
-    ended.fetch_from = index_in(job, source);
-    ended.fetch_partition = step.at("map");
-    run.failed.insert(job.stages[ended.fetch_from.index()]);
-  }
-  for (const auto& task : tasks_of(run, step, attempt)) {
-    const Json keys = {{"stage", stage}, {"attempt", attempt}, {"partition", task.first}};
-    if (const auto found = running(run, keys)) {
-      run.engine->end(*found, ended, true);
     }
   }
 }
@@ -229,7 +226,7 @@ void lose(Run& run, const Json& step) {
   const std::string name = step.at("executor");
   const std::size_t lost = executor(run, name);
   if (step.at("reason") == "pending") {
-    run.engine->hold(lost, true);  // the notice comes with the cause
+    run.engine->hold(lost);  // the notice comes with the cause
     return;
   }
   const Json& keys = part(run.given, "config");
@@ -409,7 +406,7 @@ const std::map<std::string, void (*)(Run&, const Json&)> words{
     {"job_cancelled", [](Run& run, const Json& step) { cancel(run, step.at("job")); }},
     {"all_jobs_cancelled", [](Run& run, const Json&) { cancel(run, ""); }},
     {"kill_all_attempts", [](Run& run, const Json& step) { cancel(run, step.at("set")); }},
-    {"tasks_finished", finish}, {"tasks_failed", fail}, {"fetch_failed", fail},
+    {"tasks_finished", end_tasks}, {"tasks_failed", end_tasks}, {"fetch_failed", end_tasks},
     {"tasks_resubmitted", [](Run&, const Json&) {}},  // the core does so itself at the loss
     {"speculation_check", [](Run&, const Json&) {}},  // its timer came due with the clock
     {"taskset_aborted", give_up}, {"resubmit_timer_fired", resubmit}, {"executor_lost", lose},
@@ -459,7 +456,7 @@ void take_step(Run& run, const Json& step) {
   const std::string op = step.at("op");
   const auto word = words.find(op);
   if (word == words.end()) {
-    refuse(op);
+    lacks("input for " + op);
   }
   if (step.contains("checksum") || (op == "fetch_failed" && step.contains("speculative"))) {
     lacks(step.contains("checksum") ? "checksums of outputs" : "speculative copies");
