@@ -15,38 +15,35 @@ bool any_word(const Json& list, const Json& keys) {
 }
 
 // ---- the cluster: at stage level large enough for everything, unless the case counts slots; at
-// task level as large as all offers of an executor together ----
+// task level larger than what is offered of it ----
 
-model::ExecutorSpec executor_spec(Run& run, const std::string& name, const std::string& host,
-                                  const Json& record) {
-  std::int64_t cpus = run.dag ? 1'000'000 : 0;
-  for (const Json& step : run.steps) {
-    cpus += part(step, "free").value(name, 0) + (name == "e0" ? step.value("count", 0) : 0);
-  }
-  cpus = cpus == 0 ? record.value("cpus", 64) : cpus;
-  const int gpus = run.dag ? 1'000'000 : part(record, "resources").value("gpu", 0);
-  model::ExecutorSpec spec;
-  spec.resources = {cpus * 1000, gpus * 1000LL};
-  const std::string rack = part(run.given, "racks").value(host, "");
-  spec.rack = rack.empty() ? model::NameId{} : run.names.intern(rack);
-  const Json& bound = part(run.given, "executor_profiles");
-  spec.profile = bound.contains(name) ? profile_of(run, bound[name]) : ProfileId{};
-  return spec;
-}
-
-// The live executor of that name that takes launches: hostA-exec and hostA-exec1 are on hostA.
+// The live executor of that name that takes launches; hostA-exec and hostA-exec1 are on hostA, if
+// neither the case's list nor a step says another host.
 std::size_t executor(Run& run, const std::string& name) {
   const auto found = run.engine->find(name);
   if (run.narrow ||
       (found && run.engine->executors[*found].live && !run.engine->executors[*found].draining)) {
     return found.value_or(0);
   }
-  Json record = Json::object();
+  Json record = {{"host", name.substr(0, name.find('-'))}};
   for (const Json& row : part(run.given, "executors")) {
-    record = row.at("id") == name ? row : record;
+    record.update(row.at("id") == name ? row : Json::object());
   }
-  const std::string host = record.value("host", name.substr(0, name.find('-')));
-  return run.engine->join(name, host, executor_spec(run, name, host, record));
+  bool offers = run.dag;
+  for (const Json& step : run.steps) {
+    const bool here = matches(step, {{"executor", name}}) && step.contains("host");
+    record["host"] = here ? step["host"] : record["host"];
+    offers |= step.at("op").get<std::string>().starts_with("offer");
+  }
+  const std::string host = record["host"];
+  model::ExecutorSpec spec;
+  spec.resources = {(offers ? 1'000'000 : record.value("cpus", 64)) * 1000LL,
+                    (run.dag ? 1'000'000 : part(record, "resources").value("gpu", 0)) * 1000LL};
+  const std::string rack = part(run.given, "racks").value(host, "");
+  spec.rack = rack.empty() ? model::NameId{} : run.names.intern(rack);
+  const Json& bound = part(run.given, "executor_profiles");
+  spec.profile = bound.contains(name) ? profile_of(run, bound[name]) : ProfileId{};
+  return run.engine->join(name, host, spec);
 }
 
 void settle(Run& run);
@@ -74,10 +71,6 @@ void make_cluster(Run& run) {
   }
   for (const auto& stage : part(given, "narrow_preferred").items()) {
     named[stage.value().begin()->at(0).get<std::string>() + "-exec"];
-  }
-  for (const Json& step : run.steps) {
-    named.merge(part(step, "free").get<std::map<std::string, Json>>());
-    named.merge(step.contains("count") ? std::map<std::string, Json>{{"e0", {}}} : named);
   }
   for (const auto& row : named) {
     if (!any_word(run.steps, {{"op", "executor_added"}, {"executor", row.first}})) {
