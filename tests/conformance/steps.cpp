@@ -65,16 +65,16 @@ void make_cluster(Run& run) {
     }
     return;
   }
-  std::map<std::string, Json> named;
+  Names named;
   for (const Json& row : part(given, "executors")) {
-    named[row.at("id")];
+    named.insert(row.at("id"));
   }
   for (const auto& stage : part(given, "narrow_preferred").items()) {
-    named[stage.value().begin()->at(0).get<std::string>() + "-exec"];
+    named.insert(stage.value().begin()->at(0).get<std::string>() + "-exec");
   }
-  for (const auto& row : named) {
-    if (!any_word(run.steps, {{"op", "executor_added"}, {"executor", row.first}})) {
-      (void)executor(run, row.first);
+  for (const std::string& name : named) {
+    if (!any_word(run.steps, {{"op", "executor_added"}, {"executor", name}})) {
+      (void)executor(run, name);
     }
   }
   if (!run.dag && run.engine->executors.empty()) {
@@ -295,10 +295,13 @@ void submit_set(Run& run, const std::string& set) {
   const bool reader = pipelined || any_word(run.then, {{"op", "expect_resubmitted"}}) ||
                       any_word(run.then, {{"op", "expect_counted_failures"}});
   model::JobSpec spec;
-  spec.stages = {plain_stage(run, "input", {{"tasks", 1}}), plain_stage(run, name, record),
-                 plain_stage(run, "reader", {{"tasks", 1}})};
-  spec.stages.erase(spec.stages.begin() + (reader ? 3 : 2), spec.stages.end());
-  spec.stages.erase(spec.stages.begin(), spec.stages.begin() + (input ? 0 : 1));
+  if (input) {
+    spec.stages.push_back(plain_stage(run, "input", {{"tasks", 1}}));
+  }
+  spec.stages.push_back(plain_stage(run, name, record));
+  if (reader) {
+    spec.stages.push_back(plain_stage(run, "reader", {{"tasks", 1}}));
+  }
   for (std::size_t i = 1; i < spec.stages.size(); ++i) {
     model::EdgeSpec& edge = spec.edges.emplace_back();
     edge.from = StageIndex{i - 1};
@@ -326,8 +329,8 @@ void submit_or_replace(Run& run, const Json& step) {
   run_input(run);
 }
 
-// A single offer is one slot of the executor, or as many as a group needs to start at all (A2), the
-// reader's beside it. A round that leaves out an executor is partial.
+// A single offer is one slot of the executor, or as many as a group needs to be admitted where
+// slots are reserved (A2), the reader's beside it. A round that leaves out an executor is partial.
 void offer(Run& run, const Json& step) {
   OfferRound round{{}, RoundKind::single, {}};
   const auto add = [&](std::size_t executor, std::int64_t slots) {
@@ -338,14 +341,16 @@ void offer(Run& run, const Json& step) {
   }
   if (step.at("op") == "offer") {
     const Json record = set_record(run, "");
-    const bool whole = record.value("pipelined", false);
+    const bool whole = record.value("pipelined", false) &&
+                       run.options.config.admission.hold == model::Hold::reserve;
     add(executor(run, step.at("executor")), whole ? record.at("tasks").get<std::int64_t>() : 1);
     if (whole) {
       add(run.input_executor, 1);
     }
-    round.limit = static_cast<Locality>(
-        std::ranges::find(level_names, step.at("max_locality").get<std::string>()) -
-        level_names.begin());
+    const Json& farthest = step.at("max_locality");
+    const auto level = std::ranges::find(level_names, farthest.get<std::string>());
+    require(level != level_names.end(), "a level of locality", farthest);
+    round.limit = static_cast<Locality>(level - level_names.begin());
   } else if (step["op"] == "offer_round") {
     const bool all = std::ranges::all_of(run.engine->executors, [&](const ExecutorRow& row) {
       return !row.live || row.name.starts_with("hidden") || step["free"].contains(row.name);
