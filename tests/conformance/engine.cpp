@@ -15,7 +15,7 @@ constexpr int passes_max = 1000;  // of one step; more is a core that never come
 
 class Planned final : public PlacementPolicy {
  public:
-  Planned(Plan* plan, const CoreOptions& options) : plan_(plan), tasks_(options.profile_tasks) {}
+  explicit Planned(Plan* plan) : plan_(plan) {}
   [[nodiscard]] std::unique_ptr<PlacementPolicy> clone() const override {
     return std::make_unique<Planned>(*this);
   }
@@ -26,42 +26,23 @@ class Planned final : public PlacementPolicy {
     if (!plan_->in_force) {
       return slots.most_free(profile);
     }
-    if (!plan_->offered.empty()) {
-      return from_offer(slots, profile);
-    }
     const std::size_t i = plan_->asked++;
     const ExecutorId wanted = i < plan_->picks.size() ? plan_->picks[i] : plan_->rest;
     return slots.free_slots(wanted, profile) > 0 ? wanted : slots.most_free(profile);
   }
 
  private:
-  // Most of the offer left, ties to the lowest number.
-  ExecutorId from_offer(const SlotView& slots, ProfileId profile) {
-    const std::int64_t need = tasks_[profile.index()].front();
-    ExecutorId best;
-    for (std::size_t i = 0; i < plan_->offered.size(); ++i) {
-      const bool room = plan_->offered[i] >= need && slots.free_slots(ExecutorId{i}, profile) > 0;
-      const bool more = !best.valid() || plan_->offered[i] > plan_->offered[best.index()];
-      best = room && more ? ExecutorId{i} : best;
-    }
-    if (best.valid()) {
-      plan_->offered[best.index()] -= need;
-    }
-    return best;
-  }
-
   Plan* plan_;
-  std::vector<model::ResourceVector> tasks_;
 };
 
 }  // namespace
 
-Engine::Engine(const CoreOptions& made) : options(made) {
+Engine::Engine(const CoreOptions& made, bool leaves) : options(made), leaves_(leaves) {
   auto policies = policies::make(options.config);
   if (!policies) {
     lacks(policies.error().what);
   }
-  policies->placement = std::make_unique<Planned>(plan.get(), options);
+  policies->placement = std::make_unique<Planned>(plan.get());
   core = std::make_unique<Core>(options, *policies);
 }
 
@@ -104,12 +85,8 @@ void Engine::lose(std::size_t executor, model::LossCause cause) {
   }
 }
 
-void Engine::hold(std::size_t executor, bool closed) {
-  ExecutorRow& row = executors.at(executor);
-  if (row.live && !row.draining && std::exchange(row.held, closed) != closed) {
-    feed(closed ? Input(HoldExecutor{ExecutorId{executor}, model::HoldCause::hold})
-                : Input(ReleaseExecutor{ExecutorId{executor}}));
-  }
+void Engine::hold(std::size_t executor) {
+  feed(HoldExecutor{ExecutorId{executor}, model::HoldCause::hold});
 }
 
 void Engine::decommission(std::size_t executor) {
@@ -122,7 +99,7 @@ void Engine::decommission(std::size_t executor) {
 void Engine::leave_if_empty(std::size_t executor) {
   const bool busy = std::ranges::any_of(
       running, [&](const auto& entry) { return entry.second.at("row") == executor; });
-  if (executors.at(executor).draining && !busy) {
+  if (leaves_ && executors.at(executor).draining && !busy) {
     lose(executor, model::LossCause::decommission);
   }
 }
@@ -171,17 +148,11 @@ void Engine::settle(std::size_t spare, std::size_t marker,
   }
 }
 
-void Engine::offer(const std::map<std::size_t, std::int64_t>& cpus) {
-  Plan offer;
-  offer.offered.resize(executors.size());
-  for (const auto& [executor, amount] : cpus) {
-    hold(executor, false);
-    offer.offered[executor] = amount;
-  }
-  carry_out(pass(*core, offer));
-  for (const auto& offered : cpus) {
-    hold(offered.first, true);
-  }
+void Engine::offer(const OfferRound& round) {
+  Actions actions;
+  core->set_now(now);
+  core->offer(round, actions);
+  carry_out(actions);
 }
 
 std::vector<Json> Engine::ask_copy(const Input& input, bool pass) const {
@@ -213,6 +184,7 @@ Json Engine::line(const Launch& launch) const {
                                      launch.attempt, launch.partition, launch.try_number},
                                     false});
   said["row"] = launch.executor.index();
+  said["locality"] = level_names.at(static_cast<std::size_t>(launch.locality));
   return said;
 }
 
@@ -244,6 +216,8 @@ void Engine::carry_out(const Actions& actions) {
       running.at(early->run.value).update({{"held", true}, {"injected", injected_ == early->run}});
     } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
       timers.push_back({*timer, now + timer->delay});
+    } else if (const auto* answer = std::get_if<CommitAnswered>(&action)) {
+      lines.push_back({{"e", "commit_answered"}, {"step", step}, {"granted", answer->granted}});
     }
   }
   for (const RunId run : killed) {

@@ -28,28 +28,6 @@ struct Failure : std::runtime_error {
 
 void lacks(const std::string& thing) { throw Failure("the core has no " + thing); }
 
-// Words of the suite's README that need what the core does not have.
-constexpr std::string_view not_driven =
-    " merge_finalized merge_result_late push_complete merge_finalize_timeout commit_requested "
-    "stage_started stage_ended task_completed taskset_removed speculation_check barrier_called "
-    "application_hold_requested internal_stage_marked_finished internal_ignore_attempts_up_to "
-    "expect_rollback_count expect_checksum_mismatches expect_output_class expect_commit_answer "
-    "expect_accumulators_visible_at_task_end expect_within_seconds expect_merged_profile "
-    "expect_same_profile expect_mergers_assigned expect_merge_enabled expect_merge_results "
-    "expect_finalize_delay expect_commit_state_empty expect_hold_answer expect_counted_failures "
-    "expect_resubmitted_at_most_once expect_speculatable expect_reject_due_to_delay "
-    "expect_locality_levels expect_exclude_list_empty expect_random_spread expect_loss_reason "
-    "expect_executor_kill_requested expect_unschedulable_event expect_decommission_state "
-    "expect_outstanding_tasks expect_has_pipelined expect_config_error expect_barrier_released "
-    "expect_barrier_failed ";
-
-void refuse(const std::string& word) {
-  if (not_driven.find(" " + word + " ") == std::string_view::npos) {
-    throw std::runtime_error("op: no word " + word);
-  }
-  lacks((word.starts_with("expect_") ? "answer to " : "input for ") + word);
-}
-
 void require(bool holds, const std::string& expected, const Json& actual) {
   if (!holds) {
     throw Failure("expected " + expected + ", found " + actual.dump());

@@ -4,6 +4,7 @@
 // where a task runs, because the case says so: by a placement policy.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,12 +22,15 @@ namespace rehearse::conformance {
 using Json = nlohmann::json;
 using Names = std::set<std::string>;
 using scheduler::RunId;
+using scheduler::StageIndex;
 
 // Both end a case as failed.
 [[noreturn]] void lacks(const std::string& thing);  // the core has no such thing
 void require(bool holds, const std::string& expected, const Json& actual);
-// A word that is not among those driven: the core lacks what it needs, or there is no such word.
-[[noreturn]] void refuse(const std::string& word);
+
+// Levels of locality as the suite calls them, in the order of scheduler::Locality.
+inline constexpr std::array<const char*, 5> level_names{"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF",
+                                                        "RACK_LOCAL", "ANY"};
 
 // What the policy answers while a pass runs. Shared by a core and its copies.
 struct Plan {
@@ -34,7 +38,6 @@ struct Plan {
   std::vector<scheduler::ExecutorId> picks;  // the first answers
   scheduler::ExecutorId rest;                // the others
   std::size_t asked = 0;
-  std::vector<std::int64_t> offered;  // instead, if not empty: 1/1000 cpus left, by executor
 };
 
 struct ExecutorRow {
@@ -42,7 +45,6 @@ struct ExecutorRow {
   std::string host;
   bool live = true;  // its loss has not been told
   bool draining = false;
-  bool held = false;
 };
 
 struct Timer {
@@ -51,22 +53,22 @@ struct Timer {
 };
 
 struct Engine {
-  explicit Engine(const scheduler::CoreOptions& made);
+  // `leaves`: an executor that drains is lost with its last task (X13); else when the case says so.
+  Engine(const scheduler::CoreOptions& made, bool leaves);
 
   void feed(const scheduler::Input& input);
   // Ends a run; "injected" in its line: the case itself says so.
   void end(RunId run, scheduler::TaskEnded ended, bool injected);
   std::size_t join(const std::string& name, const std::string& host, model::ExecutorSpec spec);
   void lose(std::size_t executor, model::LossCause cause);
-  void hold(std::size_t executor, bool closed);
+  void hold(std::size_t executor);
   void decommission(std::size_t executor);
   void fire(const std::function<bool(const Timer&)>& which);
   // Passes until the core wants none, each task (its task_start line) placed by `where`; `marker`
   // is an executor where nothing ever runs, `spare` one for whatever `where` is not asked about.
   void settle(std::size_t spare, std::size_t marker,
               const std::function<std::size_t(const Json&)>& where);
-  // One pass over so many 1/1000 cpus of these executors; all are closed before and after.
-  void offer(const std::map<std::size_t, std::int64_t>& cpus);
+  void offer(const scheduler::OfferRound& round);
   // What a copy of the core answers to an input and, if wanted, to a pass: lines.
   [[nodiscard]] std::vector<Json> ask_copy(const scheduler::Input& input, bool pass) const;
   [[nodiscard]] std::optional<std::size_t> find(const std::string& name) const;  // the latest
@@ -89,6 +91,7 @@ struct Engine {
   void close(RunId run, const scheduler::EndTask& end);
   void leave_if_empty(std::size_t executor);
 
+  bool leaves_;
   std::optional<RunId> injected_;
 };
 
@@ -103,7 +106,7 @@ struct JobRow {
 
 struct Run {
   model::Dialect dialect{};
-  bool dag = true;  // stage level
+  bool dag = true;  // stage level: passes as the core wants them; else only where slots are offered
   const Json& given;
   const Json& steps;
   const Json& then;  // the expectations that hold
@@ -144,6 +147,7 @@ void take_step(Run& run, const Json& step);
 // The latest run whose line has all these keys and values.
 [[nodiscard]] std::optional<RunId> running(const Run& run, const Json& keys);
 [[nodiscard]] const JobRow& job_with(const Run& run, const std::string& stage);  // the latest
+[[nodiscard]] StageIndex index_in(const JobRow& job, const std::string& stage);
 [[nodiscard]] bool live(const Run& run, const std::string& job);
 void check(Run& run, const Json& expectation);
 void check_launches(Run& run, const std::vector<Json>& expected);  // all there are at this step

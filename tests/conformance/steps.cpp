@@ -15,37 +15,35 @@ bool any_word(const Json& list, const Json& keys) {
 }
 
 // ---- the cluster: at stage level large enough for everything, unless the case counts slots; at
-// task level closed but for offers, and as large as all offers of an executor together ----
+// task level larger than what is offered of it ----
 
-model::ExecutorSpec executor_spec(const Run& run, const std::string& name, const Json& record) {
-  std::int64_t cpus = run.dag ? 1'000'000 : 0;
-  for (const Json& step : run.steps) {
-    cpus += part(step, "free").value(name, 0) + (name == "e0" ? step.value("count", 0) : 0);
-  }
-  cpus = cpus == 0 ? record.value("cpus", 64) : cpus;
-  const int gpus = run.dag ? 1'000'000 : part(record, "resources").value("gpu", 0);
-  model::ExecutorSpec spec;
-  spec.resources = {cpus * 1000, gpus * 1000LL};
-  const Json& bound = part(run.given, "executor_profiles");
-  spec.profile = bound.contains(name) ? profile_of(run, bound[name]) : ProfileId{};
-  return spec;
-}
-
-// The live executor of that name that takes launches: hostA-exec and hostA-exec1 are on hostA.
+// The live executor of that name that takes launches; hostA-exec and hostA-exec1 are on hostA, if
+// neither the case's list nor a step says another host.
 std::size_t executor(Run& run, const std::string& name) {
   const auto found = run.engine->find(name);
   if (run.narrow ||
       (found && run.engine->executors[*found].live && !run.engine->executors[*found].draining)) {
     return found.value_or(0);
   }
-  Json record = Json::object();
+  Json record = {{"host", name.substr(0, name.find('-'))}};
   for (const Json& row : part(run.given, "executors")) {
-    record = row.at("id") == name ? row : record;
+    record.update(row.at("id") == name ? row : Json::object());
   }
-  const std::string host = record.value("host", name.substr(0, name.find('-')));
-  const std::size_t joined = run.engine->join(name, host, executor_spec(run, name, record));
-  run.engine->hold(joined, !run.dag);
-  return joined;
+  bool offers = run.dag;
+  for (const Json& step : run.steps) {
+    const bool here = matches(step, {{"executor", name}}) && step.contains("host");
+    record["host"] = here ? step["host"] : record["host"];
+    offers |= step.at("op").get<std::string>().starts_with("offer");
+  }
+  const std::string host = record["host"];
+  model::ExecutorSpec spec;
+  spec.resources = {(offers ? 1'000'000 : record.value("cpus", 64)) * 1000LL,
+                    (run.dag ? 1'000'000 : part(record, "resources").value("gpu", 0)) * 1000LL};
+  const std::string rack = part(run.given, "racks").value(host, "");
+  spec.rack = rack.empty() ? model::NameId{} : run.names.intern(rack);
+  const Json& bound = part(run.given, "executor_profiles");
+  spec.profile = bound.contains(name) ? profile_of(run, bound[name]) : ProfileId{};
+  return run.engine->join(name, host, spec);
 }
 
 void settle(Run& run);
@@ -56,7 +54,10 @@ void make_cluster(Run& run) {
     const int slots = cluster["slots"].at("default");
     model::ExecutorSpec spec;
     spec.resources = {(slots == 0 ? 1000 : slots) * 1000LL};  // 0 slots: those of a held executor
-    run.engine->hold(run.engine->join("cluster", "cluster", spec), cluster.value("held", false));
+    (void)run.engine->join("cluster", "cluster", spec);
+    if (cluster.value("held", false)) {
+      run.engine->hold(0);
+    }
     if (const Json& busy = part(cluster, "busy"); !busy.empty()) {
       model::JobSpec other;
       other.stages = {plain_stage(run, "busy", {{"tasks", busy.at("default")}})};
@@ -64,21 +65,20 @@ void make_cluster(Run& run) {
     }
     return;
   }
-  std::map<std::string, Json> named;
+  Names named;
   for (const Json& row : part(given, "executors")) {
-    named[row.at("id")];
+    named.insert(row.at("id"));
   }
   for (const auto& stage : part(given, "narrow_preferred").items()) {
-    named[stage.value().begin()->at(0).get<std::string>() + "-exec"];
+    named.insert(stage.value().begin()->at(0).get<std::string>() + "-exec");
   }
-  for (const Json& step : run.steps) {
-    named.merge(part(step, "free").get<std::map<std::string, Json>>());
-    named.merge(step.contains("count") ? std::map<std::string, Json>{{"e0", {}}} : named);
-  }
-  for (const auto& row : named) {
-    if (!any_word(run.steps, {{"op", "executor_added"}, {"executor", row.first}})) {
-      (void)executor(run, row.first);
+  for (const std::string& name : named) {
+    if (!any_word(run.steps, {{"op", "executor_added"}, {"executor", name}})) {
+      (void)executor(run, name);
     }
+  }
+  if (!run.dag && run.engine->executors.empty()) {
+    (void)executor(run, "hidden");  // A5: where there is none, no job starts
   }
 }
 
@@ -165,45 +165,37 @@ TaskEnded end_of(const std::string& reason) {
   return {{}, killed ? model::TaskStatus::killed : model::TaskStatus::failed, known, {}, 0};
 }
 
-void finish(Run& run, const Json& step) {
+// The ends of tasks, by success or as the step says.
+void end_tasks(Run& run, const Json& step) {
+  const std::string op = step.at("op");
+  const std::string stage = step.at("stage");
+  const bool success = op == "tasks_finished";
+  TaskEnded ended;
+  if (!success) {
+    ended = end_of(op == "fetch_failed" ? op : step.at("reason").get<std::string>());
+    run.failed.insert(stage);
+  }
+  if (op == "fetch_failed") {
+    const JobRow& job = job_with(run, stage);
+    ended.fetch_from = index_in(job, stage_of_shuffle(run, step.at("shuffle")));
+    ended.fetch_partition = step.at("map");
+    run.failed.insert(job.stages[ended.fetch_from.index()]);
+  }
   const std::int32_t attempt = attempt_of(run, step);
   for (const auto& [partition, executor] : tasks_of(run, step, attempt)) {
-    Json keys = {{"stage", step["stage"]}, {"attempt", attempt}, {"partition", partition}};
+    Json keys = {{"stage", stage}, {"attempt", attempt}, {"partition", partition}};
     const auto any = running(run, keys);
-    const bool said = !executor.empty() && !run.narrow;
-    keys.update(said ? Json{{"executor", executor}} : Json::object());
+    const bool placed = success && !executor.empty() && !run.narrow;
+    keys.update(placed ? Json{{"executor", executor}} : Json::object());
     const auto found = running(run, keys);
     // A run that is over has no id any more, so an engine drops what it says.
     require(found || !any || run.losses.contains(executor), keys.dump(), "on another executor");
     if (found) {
-      run.engine->end(*found, {}, true);
-      const bool counts = run.engine->lines.back().value("counted", true);
+      run.engine->end(*found, ended, true);
+      const bool counts = success && run.engine->lines.back().value("counted", true);
       for (const auto& [name, value] : part(step, "accumulators").items()) {
         run.accumulators[name] += counts ? value.get<int>() : 0;
       }
-    }
-  }
-}
-
-void fail(Run& run, const Json& step) {
-  const bool fetch = step.at("op") == "fetch_failed";
-  TaskEnded ended = end_of(fetch ? "fetch_failed" : step.at("reason").get<std::string>());
-  const std::string stage = step.at("stage");
-  const std::int32_t attempt = attempt_of(run, step);
-  run.failed.insert(stage);
-  if (fetch) {
-    const std::string source = base_of(stage_of_shuffle(run, step.at("shuffle")));
-    const JobRow& job = job_with(run, stage);
-    const auto from = std::ranges::find(job.stages, source, base_of);
-    require(from != job.stages.end(), "shuffle of " + source + " in " + job.name, "none");
-    ended.fetch_from = StageIndex{static_cast<std::size_t>(from - job.stages.begin())};
-    ended.fetch_partition = step.at("map");
-    run.failed.insert(*from);
-  }
-  for (const auto& task : tasks_of(run, step, attempt)) {
-    const Json keys = {{"stage", stage}, {"attempt", attempt}, {"partition", task.first}};
-    if (const auto found = running(run, keys)) {
-      run.engine->end(*found, ended, true);
     }
   }
 }
@@ -227,7 +219,7 @@ void lose(Run& run, const Json& step) {
   const std::string name = step.at("executor");
   const std::size_t lost = executor(run, name);
   if (step.at("reason") == "pending") {
-    run.engine->hold(lost, true);  // the notice comes with the cause
+    run.engine->hold(lost);  // the notice comes with the cause
     return;
   }
   const Json& keys = part(run.given, "config");
@@ -283,9 +275,10 @@ Json set_record(const Run& run, const std::string& set) {
 // Gives the set its input, on a new executor that nothing else uses.
 void run_input(Run& run) {
   run.input_executor = executor(run, "hidden" + std::to_string(run.engine->executors.size()));
-  run.engine->offer({{run.input_executor, 1000}});
+  const OfferRound one{{{ExecutorId{run.input_executor}, {}}}, RoundKind::single, {}};
+  run.engine->offer(one);
   resubmit(run, {});
-  run.engine->offer({{run.input_executor, 1000}});
+  run.engine->offer(one);
   if (const auto found = running(run, {{"stage", "input"}})) {
     run.engine->end(*found, {}, false);
   }
@@ -299,12 +292,16 @@ void submit_set(Run& run, const std::string& set) {
   const std::string name = set.substr(0, set.find('.'));
   const bool pipelined = record.value("pipelined", false);
   const bool input = name != set || any_word(run.steps, {{"reason", "fetch_failed"}});
-  const bool reader = pipelined || any_word(run.then, {{"op", "expect_resubmitted"}});
+  const bool reader = pipelined || any_word(run.then, {{"op", "expect_resubmitted"}}) ||
+                      any_word(run.then, {{"op", "expect_counted_failures"}});
   model::JobSpec spec;
-  spec.stages = {plain_stage(run, "input", {{"tasks", 1}}), plain_stage(run, name, record),
-                 plain_stage(run, "reader", {{"tasks", 1}})};
-  spec.stages.erase(spec.stages.begin() + (reader ? 3 : 2), spec.stages.end());
-  spec.stages.erase(spec.stages.begin(), spec.stages.begin() + (input ? 0 : 1));
+  if (input) {
+    spec.stages.push_back(plain_stage(run, "input", {{"tasks", 1}}));
+  }
+  spec.stages.push_back(plain_stage(run, name, record));
+  if (reader) {
+    spec.stages.push_back(plain_stage(run, "reader", {{"tasks", 1}}));
+  }
   for (std::size_t i = 1; i < spec.stages.size(); ++i) {
     model::EdgeSpec& edge = spec.edges.emplace_back();
     edge.from = StageIndex{i - 1};
@@ -332,25 +329,56 @@ void submit_or_replace(Run& run, const Json& step) {
   run_input(run);
 }
 
+// A single offer is one slot of the executor, or as many as a group needs to be admitted where
+// slots are reserved (A2), the reader's beside it. A round that leaves out an executor is partial.
 void offer(Run& run, const Json& step) {
-  std::map<std::size_t, std::int64_t> offers;
+  OfferRound round{{}, RoundKind::single, {}};
+  const auto add = [&](std::size_t executor, std::int64_t slots) {
+    round.offers.push_back({ExecutorId{executor}, model::ResourceVector{slots * 1000, 1'000'000}});
+  };
   for (const auto& [name, free] : part(step, "free").items()) {
-    offers[executor(run, name)] = free.get<std::int64_t>() * 1000;
+    add(executor(run, name), free);
   }
-  const Json record = set_record(run, "");
   if (step.at("op") == "offer") {
-    if (!part(record, "preferred").empty()) {
-      lacks("offer of one executor up to a level of locality");
+    const Json record = set_record(run, "");
+    const bool whole = record.value("pipelined", false) &&
+                       run.options.config.admission.hold == model::Hold::reserve;
+    add(executor(run, step.at("executor")), whole ? record.at("tasks").get<std::int64_t>() : 1);
+    if (whole) {
+      add(run.input_executor, 1);
     }
-    const bool whole = record.value("pipelined", false);  // A2: or nothing starts
-    offers[executor(run, step.at("executor"))] =
-        (whole ? record.at("tasks").get<std::int64_t>() : 1) * 1000;
-    offers[whole ? run.input_executor : offers.begin()->first] += whole ? 1000 : 0;
+    const Json& farthest = step.at("max_locality");
+    const auto level = std::ranges::find(level_names, farthest.get<std::string>());
+    require(level != level_names.end(), "a level of locality", farthest);
+    round.limit = static_cast<Locality>(level - level_names.begin());
+  } else if (step["op"] == "offer_round") {
+    const bool all = std::ranges::all_of(run.engine->executors, [&](const ExecutorRow& row) {
+      return !row.live || row.name.starts_with("hidden") || step["free"].contains(row.name);
+    });
+    round.kind = all ? RoundKind::complete : RoundKind::partial;
+  } else {
+    add(executor(run, "e0"), 1);
   }
   for (int i = 0; i < step.value("count", 1); ++i) {
-    run.engine->offer(step.contains("count") ? decltype(offers){{executor(run, "e0"), 1000}}
-                                             : offers);
+    run.engine->offer(round);
   }
+}
+
+// ---- rights to commit: of a stage whose tasks nobody starts, in a job J1 ----
+
+void start_stage(Run& run, const Json& step) {
+  if (run.jobs.empty()) {  // else another attempt of it
+    model::JobSpec spec;
+    const int tasks = step.at("max_partition").get<int>() + 1;
+    spec.stages = {plain_stage(run, step.at("stage"), {{"tasks", tasks}})};
+    submit_plain(run, "J1", std::move(spec), step);
+  }
+}
+
+CommitTry try_of(const Run& run, const Json& step) {
+  const JobRow& job = job_with(run, step.at("stage"));
+  return {job.id, index_in(job, step["stage"]), step.at("attempt"), step.at("partition"),
+          step.at("task_attempt")};
 }
 
 void end_task(Run& run, const Json& step) {
@@ -358,6 +386,7 @@ void end_task(Run& run, const Json& step) {
   keys.update(step.contains("task_attempt") ? Json{{"try", step["task_attempt"]}} : Json::object());
   keys.update(step.contains("set") ? Json{{"stage", step["set"]}} : Json::object());
   const auto found = running(run, keys);
+  require(!said(run, "task_start", keys).empty(), "a start of " + keys.dump(), "none");
   if (found && step.at("op") == "task_status") {  // a task reported lost takes its executor with it
     const std::size_t place = run.engine->running.at(found->value)["row"];
     ++run.losses[run.engine->executors[place].name];
@@ -375,8 +404,9 @@ const std::map<std::string, void (*)(Run&, const Json&)> words{
     {"job_cancelled", [](Run& run, const Json& step) { cancel(run, step.at("job")); }},
     {"all_jobs_cancelled", [](Run& run, const Json&) { cancel(run, ""); }},
     {"kill_all_attempts", [](Run& run, const Json& step) { cancel(run, step.at("set")); }},
-    {"tasks_finished", finish}, {"tasks_failed", fail}, {"fetch_failed", fail},
+    {"tasks_finished", end_tasks}, {"tasks_failed", end_tasks}, {"fetch_failed", end_tasks},
     {"tasks_resubmitted", [](Run&, const Json&) {}},  // the core does so itself at the loss
+    {"speculation_check", [](Run&, const Json&) {}},  // its timer came due with the clock
     {"taskset_aborted", give_up}, {"resubmit_timer_fired", resubmit}, {"executor_lost", lose},
     {"executor_added", [](Run& run, const Json& step) {
        (void)executor(run, step.at("executor")); }},
@@ -385,6 +415,12 @@ const std::map<std::string, void (*)(Run&, const Json&)> words{
     {"offer", offer}, {"offer_round", offer}, {"offer_repeated", offer},
     {"taskset_submitted", submit_or_replace}, {"task_finished", end_task},
     {"task_failed", end_task}, {"task_status", end_task},
+    {"stage_started", start_stage},
+    {"stage_ended", [](Run& run, const Json&) { cancel(run, ""); }},
+    {"commit_requested", [](Run& run, const Json& step) {
+       run.engine->feed(CommitAsked{try_of(run, step)}); }},
+    {"task_completed", [](Run& run, const Json& step) {
+       run.engine->feed(CommitEnded{try_of(run, step)}); }},
     {"clock_advanced", [](Run& run, const Json& step) {
        run.engine->now += step.at("ms").get<std::int64_t>() * model::millisecond;
        run.engine->fire([&](const Timer& timer) { return timer.due <= run.engine->now; }); }}};
@@ -402,7 +438,7 @@ void begin(Run& run) {
   if (run.dag && !part(run.given, "config").contains("external_shuffle_service")) {
     run.options.config.outputs_survive_executor |= survive;
   }
-  run.engine = std::make_unique<Engine>(run.options);
+  run.engine = std::make_unique<Engine>(run.options, !run.dag);
   make_cluster(run);
   settle(run);
   const bool later = any_word(steps, {{"op", "taskset_submitted"}});
@@ -418,7 +454,7 @@ void take_step(Run& run, const Json& step) {
   const std::string op = step.at("op");
   const auto word = words.find(op);
   if (word == words.end()) {
-    refuse(op);
+    lacks("input for " + op);
   }
   if (step.contains("checksum") || (op == "fetch_failed" && step.contains("speculative"))) {
     lacks(step.contains("checksum") ? "checksums of outputs" : "speculative copies");
