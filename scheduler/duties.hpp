@@ -82,13 +82,15 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed);
 void pass(Step& s);
 [[nodiscard]] TaskView task_view(const Machine& m, const model::JobSpec& job,
                                  const model::StageSpec& stage, std::int32_t partition);
-[[nodiscard]] ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
+[[nodiscard]] ExecutorId place_task(Machine& m, const SlotView& slots, PlacementPolicy& placement,
                                     const model::JobSpec& job, const model::StageSpec& spec,
                                     std::int32_t partition);
-RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor);
+RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor,
+                bool speculative = false);
 struct Outlook;
 // `outlook`: a head waits that may not be delayed; null otherwise.
 void launch_pending(Step& s, StageId stage, Outlook* outlook);
+[[nodiscard]] bool is_live(const Machine& m, StageId stage, const StageCold::Launched& entry);
 [[nodiscard]] std::vector<RunId> live_runs(const Machine& m, StageId stage);  // launch order
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
 void free_slot(Machine& m, RunId run);          // the slot is free; the row stays
@@ -100,11 +102,14 @@ void free_run(Machine& m, RunId run);           // the slot is free; the row is 
 // ---- delay scheduling (locality.cpp, A13) ----
 [[nodiscard]] model::NameId host_of(const Machine& m,
                                     model::NameId name);  // of an executor; a host
-[[nodiscard]] ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
+[[nodiscard]] ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profile,
                                       const std::vector<model::NameId>& prefers, Locality level);
 [[nodiscard]] bool is_delayed(const Machine& m,
                               StageId stage);  // does a locality wait hold for it?
 void begin_delay(Machine& m, StageId stage);
+// As near as `limit`; invalid if there is no slot so near.
+[[nodiscard]] ExecutorId place_within(Machine& m, const SlotView& slots, PlacementPolicy& placement,
+                                      StageId stage, std::int32_t partition, Locality limit);
 void launch_delayed(Step& s, StageId stage, Outlook* outlook);
 // All tasks of a barrier stage, as near as its wait demands, or none.
 [[nodiscard]] bool placed_within_delay(Step& s, StageId stage, std::vector<Placed>& placed);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -161,8 +162,9 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     attempt_maybe_over(s, stage);  // another try of it had counted
     return;
   }
-  if (!counts_towards_limit(input.reason) ||
-      below_limit(s, stage, run.partition, model::Code::task_failed)) {
+  if ((!counts_towards_limit(input.reason) ||
+       below_limit(s, stage, run.partition, model::Code::task_failed)) &&
+      !runs_now(m, stage, run.partition)) {
     retry_partition(m, stage, run.partition);
   }
 }
@@ -248,6 +250,10 @@ void timer_fired(Step& s, TimerId id) {
   }
   if (timer.kind == TimerKind::start) {
     start_delay_over(s, stage_of(m, timer.job, timer.consumer));
+    return;
+  }
+  if (timer.kind == TimerKind::speculation) {
+    tick(s, timer);
     return;
   }
   if (timer.kind != TimerKind::grace) {
@@ -566,8 +572,9 @@ void retry_lost_run(Step& s, const RunRow& run, model::LossCause cause) {
       output_executor(m, run.stage, run.partition) != none_u32) {
     return;
   }
-  if (cause != model::LossCause::exit_by_app ||
-      below_limit(s, run.stage, run.partition, model::Code::executor_lost)) {
+  if ((cause != model::LossCause::exit_by_app ||
+       below_limit(s, run.stage, run.partition, model::Code::executor_lost)) &&
+      !runs_now(m, run.stage, run.partition)) {
     retry_partition(m, run.stage, run.partition);
   }
 }

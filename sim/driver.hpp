@@ -44,6 +44,7 @@ class Driver {
     std::int16_t try_number = 0;
     std::uint32_t launch = 0;  // launch number; engine events of other numbers are stale
     std::uint16_t profile = 0;
+    bool speculative = false;
     bool live = false;
     bool returned = false;       // its slot is free, its line waits (C6)
     bool killed = false;         // only the slot is still held,

@@ -133,17 +133,6 @@ TEST_CASE("axis values") {
 }
 
 TEST_CASE("settings beside a job run only where the job is rejected for them") {
-  Scenario speculative = scenario_of(Dialect::psd, EdgeKind::pipelined);
-  set(speculative, "speculation", "[]");
-  CHECK(refused_at(speculative).empty());
-  set(speculative, "reject", "[INSUFFICIENT_SLOTS]");
-  CHECK(refused_at(speculative) == "/scheduler/speculation");
-  Scenario regular = scenario_of(Dialect::psd, EdgeKind::regular);
-  set(regular, "speculation", "[]");
-  CHECK(refused_at(regular) == "/scheduler/speculation");
-  set(regular, "edges", "all-pipelined");
-  CHECK(refused_at(regular).empty());
-
   Scenario scaled = scenario_of(Dialect::psd, EdgeKind::pipelined);
   scaled.cluster.autoscale.emplace();
   CHECK(refused_at(scaled).empty());
