@@ -243,6 +243,10 @@ void Core::step(const Input& input, Actions& out) {
   std::visit(Dispatch{s}, input);
 }
 
+bool Core::is_set(TimerId timer) const {
+  return std::ranges::binary_search(machine_->timers, timer, {}, &TimerRow::id);
+}
+
 bool Core::wants_pass() const { return machine_->wants_pass; }
 
 void Core::pass(Actions& out) {

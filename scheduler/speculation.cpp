@@ -188,8 +188,8 @@ void start_copy(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
 
 void speculate_on(Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
-  if (row.gang.valid() || row.pending < 2) {
-    return;  // SS-2.4: no barrier stage, no set of one task
+  if (row.pending < 2) {
+    return;  // its only success is its end; gangs have no attempts of this kind
   }
   Speculation speculation;
   speculation.finished_min =

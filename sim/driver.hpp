@@ -115,6 +115,8 @@ class Driver {
   [[nodiscard]] model::RunEndCause run_instants();
   [[nodiscard]] std::optional<model::Instant> next_instant() const;
   void run_round(model::Instant instant);
+  [[nodiscard]] bool is_stale(const Event& event, model::Instant instant) const;
+  void forget_batch();
   void order_round(std::vector<Due>& due);
   void deliver(const Event& event);
   void deliver_pending(std::uint32_t slot);
