@@ -69,6 +69,9 @@ void kill_run(Step& s, RunId run, model::TaskReason reason) {
 }
 
 void retry_partition(Machine& m, StageId stage, std::int32_t partition) {
+  if (runs_now(m, stage, partition)) {
+    return;  // its copy, or what it was a copy of, goes on
+  }
   StageCold& cold = cold_of(m, stage);
   const auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
   if (found == cold.tries.end()) {
@@ -162,9 +165,8 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     attempt_maybe_over(s, stage);  // another try of it had counted
     return;
   }
-  if ((!counts_towards_limit(input.reason) ||
-       below_limit(s, stage, run.partition, model::Code::task_failed)) &&
-      !runs_now(m, stage, run.partition)) {
+  if (!counts_towards_limit(input.reason) ||
+      below_limit(s, stage, run.partition, model::Code::task_failed)) {
     retry_partition(m, stage, run.partition);
   }
 }
@@ -572,9 +574,8 @@ void retry_lost_run(Step& s, const RunRow& run, model::LossCause cause) {
       output_executor(m, run.stage, run.partition) != none_u32) {
     return;
   }
-  if ((cause != model::LossCause::exit_by_app ||
-       below_limit(s, run.stage, run.partition, model::Code::executor_lost)) &&
-      !runs_now(m, run.stage, run.partition)) {
+  if (cause != model::LossCause::exit_by_app ||
+      below_limit(s, run.stage, run.partition, model::Code::executor_lost)) {
     retry_partition(m, run.stage, run.partition);
   }
 }

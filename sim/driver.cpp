@@ -270,9 +270,13 @@ bool Driver::is_stale(const Event& event, model::Instant instant) const {
   if (kind == InputKind::timer) {
     return !core_.is_set(scheduler::TimerId{pending_[tag.payload].index});
   }
-  const Run* run = kind == InputKind::task ? &runs_[tag.payload] : nullptr;
-  return run != nullptr &&
-         !(run->live && run->launch == tag.sequence && (!run->killed || instant == run->free_at));
+  if (kind != InputKind::task) {
+    return false;
+  }
+  // What a killed task would have reported is dropped; at the instant at which its slot comes back
+  // the first event stands for that, in the place of its launch either way.
+  const Run& run = runs_[tag.payload];
+  return !(run.live && run.launch == tag.sequence && (!run.killed || instant == run.free_at));
 }
 
 void Driver::forget_batch() {
@@ -289,8 +293,6 @@ void Driver::deliver(const Event& event) {
     deliver_pending(tag.payload);
     return;
   }
-  // What a killed task would have reported is dropped; at the instant at which its slot comes back
-  // the first event stands for that, in the place of its launch either way.
   if (!is_stale(event, now_)) {
     report_task(scheduler::RunId{tag.payload});
   }
