@@ -132,11 +132,11 @@ class LegalOrder final : public Monitor {
     } else if (event.speculative && beside != 1) {
       found(fmt::format("{} started as a copy beside {} tries of the same attempt (X9)",
                         track().name(event.task), beside));
+    } else if (event.speculative && seen.group != nullptr) {
+      found(fmt::format("{} started as a copy inside a gang (X2)", track().name(event.task)));
     } else if (event.speculative && same_host) {
       found(fmt::format("{} started as a copy on the host of the other try (X9)",
                         track().name(event.task)));
-    } else if (event.speculative && seen.group != nullptr) {
-      found(fmt::format("{} started as a copy inside a gang (X2)", track().name(event.task)));
     }
   }
 
