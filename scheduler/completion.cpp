@@ -135,15 +135,6 @@ void commit_authorized(Step& s, GangId gang) {
 
 namespace {
 
-// A copy may run beside the try that succeeded.
-bool tried_again(const Machine& m, StageId stage, std::int32_t partition) {
-  if (!m.config.speculation) {
-    return false;
-  }
-  const auto& tries = m.colds[m.stages[stage].cold].tries;
-  return std::ranges::find(tries, partition, &StageCold::Tries::partition) != tries.end();
-}
-
 void regular_succeeded(Step& s, const RunRow& run) {
   Machine& m = s.m;
   const StageId stage = run.stage;
@@ -151,7 +142,7 @@ void regular_succeeded(Step& s, const RunRow& run) {
   StageRow& row = m.stages.edit(stage);
   ++row.done;
   const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
-  if (row.old_running > 0 || !of_live_attempt || tried_again(m, stage, run.partition)) {
+  if (row.old_running > 0 || !of_live_attempt || runs_now(m, stage, run.partition)) {
     StageCold& cold = cold_of(m, stage);
     const auto pending = std::ranges::find(cold.again, run.partition);
     if (pending != cold.again.end()) {

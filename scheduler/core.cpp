@@ -88,7 +88,8 @@ std::uint64_t speculations_hash(const Machine& m) {
   std::uint64_t sum = 0;
   for (const auto& [stage, row] : m.speculated) {
     sum += hash_of({stage.value, bits(row.finished_min), row.low.size() + row.high.size(),
-                    row.due.size(), row.copied.size(), row.over.size(), row.tick.value});
+                    row.due.size(), row.alone.size(), row.pairs.size(), row.over.size(),
+                    row.tick.value});
   }
   return sum;
 }

@@ -48,36 +48,66 @@ model::Duration threshold_of(const Machine& m, const Speculation& row) {
   return std::max(config.min_runtime, slow > never ? never : static_cast<model::Duration>(slow));
 }
 
-// Of the live attempt, alone, its partition not done, and not due already.
-bool is_candidate(const Machine& m, StageId stage, const Speculation& row,
-                  const StageCold::Launched& entry) {
+bool contains(const std::vector<StageCold::Launched>& list, const StageCold::Launched& entry) {
+  return std::ranges::find(list, entry) != list.end();
+}
+
+auto pair_of(auto& row, std::int32_t partition) {
+  const auto at = std::ranges::lower_bound(row.pairs, partition, {}, &Speculation::Pair::partition);
+  return at != row.pairs.end() && at->partition == partition ? at : row.pairs.end();
+}
+
+// Runs in the live attempt, no other try beside it, and its partition is not done.
+bool runs_alone(const Machine& m, StageId stage, const Speculation& row,
+                const StageCold::Launched& entry) {
   if (!is_live(m, stage, entry)) {
     return false;
   }
   const RunRow& run = m.runs[entry.run];
   return run.attempt == m.stages[stage].attempt &&
          output_executor(m, stage, run.partition) == none_u32 &&
-         std::ranges::find(row.copied, run.partition) == row.copied.end() &&
-         std::ranges::find(row.due, entry) == row.due.end();
+         pair_of(row, run.partition) == row.pairs.end();
 }
 
-// The run of the first candidate from row.next on; invalid if there is none.
-RunId first_candidate(const Machine& m, StageId stage, Speculation& row) {
+// The first candidate of StageCold::launched; null if there is none.
+const StageCold::Launched* next_candidate(const Machine& m, StageId stage, Speculation& row) {
   const std::vector<StageCold::Launched>& launched = m.colds[m.stages[stage].cold].launched;
-  while (row.next < launched.size() && !is_candidate(m, stage, row, launched[row.next])) {
+  while (row.next < launched.size()) {
+    const StageCold::Launched& entry = launched[row.next];
+    if (runs_alone(m, stage, row, entry) && !contains(row.due, entry) &&
+        !contains(row.alone, entry)) {
+      return &entry;
+    }
     ++row.next;
   }
-  return row.next < launched.size() ? launched[row.next].run : RunId{};
+  return nullptr;
+}
+
+model::Instant started(const Machine& m, const StageCold::Launched& entry) {
+  return m.started_at[entry.run.index()];
 }
 
 void find_slow_tries(Machine& m, StageId stage, Speculation& row) {
   const model::Duration threshold = threshold_of(m, row);
-  for (RunId run = first_candidate(m, stage, row); run.valid();
-       run = first_candidate(m, stage, row)) {
-    if (m.now - m.started_at[run.index()] <= threshold) {
-      return;
+  const auto is_slow = [&](const StageCold::Launched& entry) {
+    return m.now - started(m, entry) > threshold;
+  };
+  const std::size_t before = row.due.size();
+  std::erase_if(row.alone, [&](const StageCold::Launched& entry) {
+    const bool alone = runs_alone(m, stage, row, entry);
+    if (alone && is_slow(entry)) {
+      row.due.push_back(entry);
     }
-    row.due.push_back(m.colds[m.stages[stage].cold].launched[row.next]);
+    return !alone || is_slow(entry);
+  });
+  const StageCold::Launched* entry = next_candidate(m, stage, row);
+  while (entry != nullptr && is_slow(*entry)) {
+    row.due.push_back(*entry);
+    ++row.next;
+    entry = next_candidate(m, stage, row);
+  }
+  if (row.due.size() > before) {
+    std::ranges::sort(row.due, {}, &StageCold::Launched::stamp);
     m.queue.set_pending(stage, ProfileId{std::uint32_t{m.stages[stage].profile}});
     m.wants_pass = true;
   }
@@ -93,9 +123,17 @@ model::Instant tick_for(const Machine& m, model::Instant started, model::Duratio
 
 void arm(Step& s, StageId stage, Speculation& row) {
   Machine& m = s.m;
-  const RunId run = first_candidate(m, stage, row);
-  const model::Instant at =
-      run.valid() ? tick_for(m, m.started_at[run.index()], threshold_of(m, row)) : never;
+  model::Instant earliest = never;
+  for (const StageCold::Launched& entry : row.alone) {
+    if (runs_alone(m, stage, row, entry)) {
+      earliest = std::min(earliest, started(m, entry));
+    }
+  }
+  if (const StageCold::Launched* entry = next_candidate(m, stage, row); entry != nullptr) {
+    earliest = std::min(earliest, started(m, *entry));
+  }
+  const bool any = earliest < never;
+  const model::Instant at = any ? tick_for(m, earliest, threshold_of(m, row)) : never;
   if (row.tick.valid() && row.tick_at <= at && at < never) {
     return;  // it will look again
   }
@@ -154,14 +192,21 @@ class OtherHosts final : public SlotView {
   std::vector<model::NameId> hosts_;
 };
 
+bool tried_twice(const Machine& m, StageId stage, std::int32_t partition) {
+  const std::vector<StageCold::Tries>& tries = m.colds[m.stages[stage].cold].tries;
+  return std::ranges::find(tries, partition, &StageCold::Tries::partition) != tries.end();
+}
+
 // Where the copy of this run may go. The policy's own place in its order stays what it was: a pick
 // among some executors only must not move it.
 ExecutorId place_copy(Machine& m, StageId stage, RunId original, Locality limit) {
   const RunRow& run = m.runs[original];
   std::vector<model::NameId> hosts{m.executors[run.executor].host};
-  for (const Speculation::Over& over : m.speculated.at(stage).over) {
-    if (over.partition == run.partition) {
-      hosts.push_back(over.host);
+  if (tried_twice(m, stage, run.partition)) {
+    for (const Speculation::Over& over : m.speculated.at(stage).over) {
+      if (over.partition == run.partition) {
+        hosts.push_back(over.host);
+      }
     }
   }
   const OtherHosts slots(m, std::move(hosts));
@@ -172,16 +217,18 @@ ExecutorId place_copy(Machine& m, StageId stage, RunId original, Locality limit)
                               : place_within(m, slots, *placement, stage, run.partition, limit);
 }
 
-void start_copy(Step& s, StageId stage, std::int32_t partition, ExecutorId executor) {
+void start_copy(Step& s, StageId stage, const StageCold::Launched& original, ExecutorId executor) {
   Machine& m = s.m;
+  const std::int32_t partition = m.runs[original.run].partition;
   m.policies.placement->taking(m.slots, executor);
   m.slots.take(executor, spec_of(m, stage).profile);
-  StageCold& cold = cold_of(m, stage);
-  if (std::ranges::find(cold.tries, partition, &StageCold::Tries::partition) == cold.tries.end()) {
-    cold.tries.push_back({partition, 1, 0});
+  if (!tried_twice(m, stage, partition)) {
+    cold_of(m, stage).tries.push_back({partition, 1, 0});
   }
-  m.speculated.at(stage).copied.push_back(partition);
-  start_run(s, stage, partition, executor, true);
+  const RunId copy = start_run(s, stage, partition, executor, true);
+  std::vector<Speculation::Pair>& pairs = m.speculated.at(stage).pairs;
+  const auto at = std::ranges::lower_bound(pairs, partition, {}, &Speculation::Pair::partition);
+  pairs.insert(at, {partition, original, {copy, m.runs[copy].stamp}});
 }
 
 }  // namespace
@@ -242,8 +289,9 @@ void note_over(Machine& m, RunId run) {
   }
   Speculation& row = found->second;
   row.over.push_back({of.partition, m.executors[of.executor].host});
-  if (std::erase(row.copied, of.partition) > 0) {
-    row.next = 0;  // the other one is alone again
+  if (const auto pair = pair_of(row, of.partition); pair != row.pairs.end()) {
+    row.alone.push_back(pair->copy.run == run ? pair->original : pair->copy);
+    row.pairs.erase(pair);
   }
   note_change(m, of.stage, row);  // the tick may have been for it
 }
@@ -258,9 +306,11 @@ bool runs_now(const Machine& m, StageId stage, std::int32_t partition) {
   if (!m.config.speculation) {
     return false;
   }
-  return std::ranges::any_of(live_runs(m, stage), [&](RunId run) {
-    return m.runs[run].partition == partition && m.runs[run].attempt == m.stages[stage].attempt;
-  });
+  const auto found = m.speculated.find(stage);
+  return found != m.speculated.end() &&
+         std::ranges::any_of(found->second.alone, [&](const StageCold::Launched& entry) {
+           return is_live(m, stage, entry) && m.runs[entry.run].partition == partition;
+         });
 }
 
 bool copies_due(const Machine& m, StageId stage) {
@@ -312,23 +362,28 @@ void launch_copies(Step& s, StageId stage, Outlook* outlook, Locality limit) {
   if (found == m.speculated.end() || found->second.due.empty()) {
     return;
   }
-  std::vector<StageCold::Launched> due;
-  std::swap(due, found->second.due);
-  for (const StageCold::Launched& entry : due) {
-    if (!is_candidate(m, stage, found->second, entry)) {
-      continue;  // it ended meanwhile
-    }
+  Speculation& row = found->second;
+  const ProfileId profile = spec_of(m, stage).profile;
+  std::erase_if(row.due, [&](const StageCold::Launched& entry) {
+    return !runs_alone(m, stage, row, entry);  // it ended meanwhile
+  });
+  std::size_t kept = 0;
+  std::size_t at = 0;
+  for (; at < row.due.size() && m.slots.most_free(profile).valid(); ++at) {
+    const StageCold::Launched entry = row.due[at];
     const std::int32_t partition = m.runs[entry.run].partition;
     const bool inputs_there = m.stages[stage].missing_inputs == 0;
     const ExecutorId executor =
         inputs_there ? place_copy(m, stage, entry.run, limit) : ExecutorId{};
     if (executor.valid() &&
         (outlook == nullptr || is_harmless(m, *outlook, stage, partition, executor))) {
-      start_copy(s, stage, partition, executor);
+      start_copy(s, stage, entry, executor);
     } else {
-      found->second.due.push_back(entry);
+      row.due[kept++] = entry;
     }
   }
+  row.due.erase(row.due.begin() + static_cast<std::ptrdiff_t>(kept),
+                row.due.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 }  // namespace rehearse::scheduler

@@ -15,6 +15,7 @@ void note_duration(Machine& m, RunId run);       // it succeeded and counts; bef
 void note_over(Machine& m, RunId run);           // it runs no more, whatever became of it
 void launches_moved(Machine& m, StageId stage);  // StageCold::launched lost entries
 
+// In the step in which a try of the partition ended: does another one, of this attempt, run?
 [[nodiscard]] bool runs_now(const Machine& m, StageId stage, std::int32_t partition);
 [[nodiscard]] bool copies_due(const Machine& m, StageId stage);
 

@@ -15,12 +15,19 @@ struct Speculation {
     model::NameId host;
     bool operator==(const Over&) const = default;
   };
-  std::int64_t finished_min = 0;         // successes before any copy: the quantile
-  std::vector<model::Duration> low;      // lower half of the durations of successes, a max-heap,
-  std::vector<model::Duration> high;     // and the upper half, a min-heap, never the larger one
-  std::size_t next = 0;                  // StageCold::launched before it has no candidate
-  std::vector<StageCold::Launched> due;  // tries that are to get a copy, in launch order
-  std::vector<std::int32_t> copied;      // partitions of which two tries run
+  struct Pair {  // two tries of the partition run
+    std::int32_t partition = 0;
+    StageCold::Launched original;
+    StageCold::Launched copy;
+    bool operator==(const Pair&) const = default;
+  };
+  std::int64_t finished_min = 0;      // successes before any copy: the quantile
+  std::vector<model::Duration> low;   // lower half of the durations of successes, a max-heap,
+  std::vector<model::Duration> high;  // and the upper half, a min-heap, never the larger one
+  std::size_t next = 0;  // StageCold::launched before it has no candidate but those in `alone`
+  std::vector<StageCold::Launched> alone;  // tries beside which another one ended
+  std::vector<StageCold::Launched> due;    // tries that are to get a copy, in launch order
+  std::vector<Pair> pairs;                 // by partition ascending
   std::vector<Over> over;
   TimerId tick;                // valid while one is armed,
   model::Instant tick_at = 0;  // for then
