@@ -123,11 +123,12 @@ model::Instant tick_for(const Machine& m, model::Instant started, model::Duratio
 
 void arm(Step& s, StageId stage, Speculation& row) {
   Machine& m = s.m;
+  std::erase_if(row.alone, [&](const StageCold::Launched& entry) {
+    return !runs_alone(m, stage, row, entry);
+  });
   model::Instant earliest = never;
   for (const StageCold::Launched& entry : row.alone) {
-    if (runs_alone(m, stage, row, entry)) {
-      earliest = std::min(earliest, started(m, entry));
-    }
+    earliest = std::min(earliest, started(m, entry));
   }
   if (const StageCold::Launched* entry = next_candidate(m, stage, row); entry != nullptr) {
     earliest = std::min(earliest, started(m, *entry));
