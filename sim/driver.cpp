@@ -98,6 +98,7 @@ void Driver::begin_journal() {
 }
 
 void Driver::end_journal(model::RunEndCause cause) {
+  now_ = std::max(now_, idle_until_);
   emit(core_.probe(model::ProbeWhen::end));
   if (options_.audit_digest) {
     RH_CHECK(core_.digest() == core_.full_digest());
@@ -177,7 +178,8 @@ void Driver::run_round(model::Instant instant) {
   const auto stale = [this, instant](const Event& event) { return is_stale(event, instant); };
   if (!arrivals && std::ranges::all_of(batch_, stale)) {
     forget_batch();
-    return;  // W5: time does not go on for what changes nothing
+    idle_until_ = instant;
+    return;  // W5: nothing happens at it
   }
   now_ = instant;
   core_.set_now(now_);
