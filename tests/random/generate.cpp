@@ -315,7 +315,8 @@ class Generator {
     // Last, so that it moves no other draw.
     if (!focus_.everything_grouped && !autoscaled_ && draw_.percent(35)) {
       keys.push_back(fmt::format(
-          R"("speculation": {{"quantile": {}, "multiplier": {}, "min_runtime": {}, "interval": {}}})",
+          R"("speculation": {{"quantile": {}, "multiplier": {}, "min_runtime": {}, )"
+          R"("interval": {}}})",
           draw_.pick({"0", "0.3", "0.5", "0.5", "0.9"}), draw_.pick({"0", "0.5", "1", "1.5", "2"}),
           ms(draw_.below(3)), ms(draw_.range(1, 3))));
     }
