@@ -88,19 +88,14 @@ std::optional<Error> unsupported_axes(const Scenario& scenario) {
   return std::nullopt;
 }
 
-// Rejected jobs never reach the missing feature; `speculation` and `autoscale` are settings beside
-// a job that this dialect may reject.
+// Rejected jobs never reach the missing feature; `autoscale` is a setting beside a job that this
+// dialect may reject.
 std::optional<Error> unsupported_job(const Scenario& scenario, std::size_t index) {
   const SchedulerConfig& config = scenario.scheduler;
   const JobSpec& job = scenario.jobs[index];
   const std::vector<bool> member = group_members(config, job);
   const bool grouped = std::find(member.begin(), member.end(), true) != member.end();
   const std::string_view name = scenario.names.text(job.name);
-  if (config.speculation && !(grouped && rejects(config, Code::speculation))) {
-    return not_built(axis_pointer("speculation"),
-                     fmt::format("speculation for a job that is not rejected (\"{}\")", name),
-                     "leave it off");
-  }
   if (scenario.cluster.autoscale && !(grouped && rejects(config, Code::dynamic_allocation))) {
     return not_built("/cluster/autoscale",
                      fmt::format("autoscaling for a job that is not rejected (\"{}\")", name),

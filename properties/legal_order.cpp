@@ -48,10 +48,8 @@ class LegalOrder final : public Monitor {
     if (seen.partition->done) {
       found(fmt::format("{} started and is done already (X9)", track().name(event.task)));
     }
-    if (seen.partition->live && seen.partition->last.attempt == event.task.attempt &&
-        !event.speculative) {
-      found(fmt::format("{} started while a try of the same attempt runs (X9)",
-                        track().name(event.task)));
+    if (event.speculative || seen.partition->live || seen.partition->more) {
+      check_beside(event, seen);
     }
   }
 
@@ -106,6 +104,42 @@ class LegalOrder final : public Monitor {
   }
 
  private:
+  // X9: tries of one attempt do not run beside each other, but for one copy, on another host.
+  void check_beside(const model::TaskStart& event, const Seen& seen) {
+    int beside = 0;
+    bool same_host = false;
+    const auto look_at = [&](const Task& task) {
+      if (task.attempt == event.task.attempt) {
+        ++beside;
+        same_host =
+            same_host || track().slots().executor(task.executor).host == seen.executor->host;
+      }
+    };
+    if (seen.partition->live) {
+      look_at(seen.partition->last);
+    }
+    if (seen.partition->more) {
+      const auto stage = static_cast<Index>(seen.stage - seen.job->body->stages.data());
+      for (const OlderTry& older : seen.job->body->older) {
+        if (older.stage == stage && older.partition == event.task.partition) {
+          look_at(older.task);
+        }
+      }
+    }
+    if (!event.speculative && beside > 0) {
+      found(fmt::format("{} started while a try of the same attempt runs (X9)",
+                        track().name(event.task)));
+    } else if (event.speculative && beside != 1) {
+      found(fmt::format("{} started as a copy beside {} tries of the same attempt (X9)",
+                        track().name(event.task), beside));
+    } else if (event.speculative && seen.group != nullptr) {
+      found(fmt::format("{} started as a copy inside a gang (X2)", track().name(event.task)));
+    } else if (event.speculative && same_host) {
+      found(fmt::format("{} started as a copy on the host of the other try (X9)",
+                        track().name(event.task)));
+    }
+  }
+
   void check_time() {
     if (track().now() < last_t_) {
       found(fmt::format("time goes back from {} to {}", last_t_, track().now()));

@@ -109,7 +109,11 @@ void Track::apply_one(const model::TaskEnd& event) {
 // X9: a try that failed, or was killed from outside, is repeated in its attempt.
 void Track::wait_again(const model::TaskEnd& event) {
   Partition& partition = *target_.partition;
-  const bool runs = partition.live && partition.last.attempt == event.task.attempt;
+  bool runs = partition.live && partition.last.attempt == event.task.attempt;
+  for (const OlderTry& older : target_.job->body->older) {  // beside a copy that ended
+    runs = runs || (older.stage == last_stage_ && older.partition == event.task.partition &&
+                    older.task.attempt == event.task.attempt);
+  }
   if (!runs && !partition.done && !partition.waits) {
     partition.waits = true;
     ++target_.stage->waiting;

@@ -29,6 +29,7 @@ struct Launch {
   std::int32_t attempt = 0;     // of the stage
   std::int32_t try_number = 0;  // of the partition within the attempt
   Locality locality = Locality::any;
+  bool speculative = false;  // a copy beside a try that runs (axis speculation)
 };
 
 // Write the task_end line of a run that ended by itself or with its executor. First action of the

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -455,7 +456,8 @@ void visit_in_fair_order(Pass& pass) {
                        !m.gangs[row.gang].resting && !m.gangs[row.gang].starved;
     if (waits && pass.examined < m.config.admission.depth) {
       visit_gang(pass, unit);
-    } else if (row.pending > 0 && may_launch(pass, ProfileId{std::uint32_t{row.profile}})) {
+    } else if ((row.pending > 0 || copies_due(m, unit)) &&
+               may_launch(pass, ProfileId{std::uint32_t{row.profile}})) {
       launch_unit(pass, unit);
     }
   }
@@ -469,6 +471,9 @@ void pass(Step& s) {
   m.policies.placement->begin(m.slots);
   Pass pass{
       .s = s, .outlook = {}, .live_jobs = m.counters.live_jobs, .head_demand = {}, .placed = {}};
+  if (m.config.speculation) {
+    take_ticks(s);
+  }
   start_reruns(s);
   pass.ready_before = m.newly_ready;
   if (m.config.admission.queue == model::QueueOrder::fair) {
@@ -478,6 +483,9 @@ void pass(Step& s) {
   }
   m.slots.show_bound_only(false);
   announce_rest(pass);
+  if (m.config.speculation) {
+    arm_ticks(s);
+  }
   m.wants_pass = m.wants_pass || a_job_ended(pass);
 }
 

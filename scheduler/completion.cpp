@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -152,7 +153,7 @@ void regular_succeeded(Step& s, const RunRow& run) {
   StageRow& row = m.stages.edit(stage);
   ++row.done;
   const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
-  if (row.old_running > 0 || !of_live_attempt) {
+  if (row.old_running > 0 || !of_live_attempt || runs_now(m, stage, run.partition)) {
     StageCold& cold = cold_of(m, stage);
     const auto pending = std::ranges::find(cold.again, run.partition);
     if (pending != cold.again.end()) {
@@ -161,7 +162,7 @@ void regular_succeeded(Step& s, const RunRow& run) {
           cold.tries.end()) {
         cold.tries.push_back({run.partition, 0, 0});  // no try of this attempt began
       }
-      if (--row.pending == 0) {
+      if (--row.pending == 0 && !copies_due(m, stage)) {
         m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
       }
     }
@@ -205,6 +206,9 @@ void task_ended(Step& s, const TaskEnded& input) {
   }
   const bool counted = !success || member || counts(m, run);
   s.out.list.emplace_back(EndTask{input.run, input.status, input.reason, counted});
+  if (m.config.speculation && success && counted) {
+    note_duration(m, input.run);
+  }
   unlink_from_stage(m, input.run);
   free_run(m, input.run);
   if (!success) {
@@ -231,6 +235,9 @@ void complete_attempt(Step& s, StageId stage, model::StageStatus status,
   row.pending = 0;
   row.phase = StagePhase::done;
   m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
+  if (m.config.speculation) {
+    stop_speculating(m, stage);
+  }
   if (row.gang.valid()) {
     no_longer_starved(m, stage);  // a member's next attempt is the group's
   }

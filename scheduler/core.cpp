@@ -47,6 +47,9 @@ Machine::Machine(const Machine& other)
       wants_task_keys(other.wants_task_keys),
       expected_ends(other.expected_ends),
       expected_end_of(other.expected_end_of),
+      speculated(other.speculated),
+      started_at(other.started_at),
+      speculation_changed(other.speculation_changed),
       wants_pass(other.wants_pass),
       outputs_digest(other.outputs_digest),
       counters(other.counters) {}
@@ -81,6 +84,16 @@ std::uint64_t reruns_hash(const Machine& m) {
   return sum;
 }
 
+std::uint64_t speculations_hash(const Machine& m) {
+  std::uint64_t sum = 0;
+  for (const auto& [stage, row] : m.speculated) {
+    sum += hash_of({stage.value, bits(row.finished_min), row.low.size() + row.high.size(),
+                    row.due.size(), row.alone.size(), row.pairs.size(), row.over.size(),
+                    row.tick.value});
+  }
+  return sum;
+}
+
 std::uint64_t policies_hash(const Machine& m) {
   return hash_of(
       {m.policies.queue->digest(), m.policies.overtake->digest(), m.policies.placement->digest()});
@@ -91,7 +104,8 @@ std::uint64_t policies_hash(const Machine& m) {
 std::uint64_t digest(Machine& m) {
   return m.slots.digest() + m.idle.digest() * 3 + m.executors.digest() * 5 + m.jobs.digest() * 7 +
          m.stages.digest() * 11 + m.gangs.digest() * 13 + m.runs.digest() * 17 +
-         m.outputs_digest * 19 + timers_hash(m) * 23 + policies_hash(m) * 29 + reruns_hash(m) * 31;
+         m.outputs_digest * 19 + timers_hash(m) * 23 + policies_hash(m) * 29 + reruns_hash(m) * 31 +
+         speculations_hash(m) * 37;
 }
 
 namespace {
@@ -117,7 +131,7 @@ std::uint64_t full_digest(const Machine& m) {
   return m.slots.full_digest() + m.idle.full_digest() * 3 + m.executors.full_digest() * 5 +
          m.jobs.full_digest() * 7 + m.stages.full_digest() * 11 + m.gangs.full_digest() * 13 +
          m.runs.full_digest() * 17 + full_outputs_hash(m) * 19 + timers_hash(m) * 23 +
-         policies_hash(m) * 29 + reruns_hash(m) * 31;
+         policies_hash(m) * 29 + reruns_hash(m) * 31 + speculations_hash(m) * 37;
 }
 
 model::Probe probe(Machine& m, model::ProbeWhen when) {
@@ -232,6 +246,10 @@ void Core::step(const Input& input, Actions& out) {
   std::visit(Dispatch{s}, input);
 }
 
+bool Core::is_set(TimerId timer) const {
+  return std::ranges::binary_search(machine_->timers, timer, {}, &TimerRow::id);
+}
+
 bool Core::wants_pass() const { return machine_->wants_pass; }
 
 void Core::pass(Actions& out) {
@@ -263,7 +281,8 @@ bool Core::operator==(const Core& other) const {
          l.gangs == r.gangs && l.runs == r.runs && l.timers == r.timers &&
          l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
          l.queued_gangs == r.queued_gangs && l.reruns == r.reruns && l.starved == r.starved &&
-         l.wants_pass == r.wants_pass;
+         l.speculated == r.speculated && l.started_at == r.started_at &&
+         l.speculation_changed == r.speculation_changed && l.wants_pass == r.wants_pass;
 }
 
 }  // namespace rehearse::scheduler

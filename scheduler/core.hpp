@@ -63,6 +63,9 @@ class Core {
   // Appends actions to `out`. An input about something that is over changes nothing.
   void step(const Input& input, Actions& out);
 
+  // Will TimerFired change anything? Not for a timer that is void.
+  [[nodiscard]] bool is_set(TimerId timer) const;
+
   // A8: something changed since the last pass that can let a task start.
   [[nodiscard]] bool wants_pass() const;
   // The decisions at the end of a round (scenario.md section 4).

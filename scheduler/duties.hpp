@@ -78,15 +78,17 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed);
 void pass(Step& s);
 [[nodiscard]] TaskView task_view(const Machine& m, const model::JobSpec& job,
                                  const model::StageSpec& stage, std::int32_t partition);
-[[nodiscard]] ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
+[[nodiscard]] ExecutorId place_task(Machine& m, const SlotView& slots, PlacementPolicy& placement,
                                     const model::JobSpec& job, const model::StageSpec& spec,
                                     std::int32_t partition);
-RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor);
+RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor,
+                bool speculative = false);
 [[nodiscard]] Locality nearness(const Machine& m, const std::vector<model::NameId>& prefers,
                                 ExecutorId executor);
 struct Outlook;
 // `outlook`: a head waits that may not be delayed; null otherwise.
 void launch_pending(Step& s, StageId stage, Outlook* outlook);
+[[nodiscard]] bool is_live(const Machine& m, StageId stage, const StageCold::Launched& entry);
 [[nodiscard]] std::vector<RunId> live_runs(const Machine& m, StageId stage);  // launch order
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
 void free_slot(Machine& m, RunId run);          // the slot is free; the row stays

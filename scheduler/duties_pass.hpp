@@ -32,11 +32,14 @@ void end_commits(StageCold& cold);
 [[nodiscard]] std::vector<Locality> locality_levels(const Machine& m, StageId stage);
 [[nodiscard]] model::NameId host_of(const Machine& m,
                                     model::NameId name);  // of an executor; a host
-[[nodiscard]] ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
+[[nodiscard]] ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profile,
                                       const std::vector<model::NameId>& prefers, Locality level);
 [[nodiscard]] bool is_delayed(const Machine& m,
                               StageId stage);  // does a locality wait hold for it?
 void begin_delay(Machine& m, StageId stage);
+// As near as `limit`; invalid if there is no slot so near.
+[[nodiscard]] ExecutorId place_within(Machine& m, const SlotView& slots, PlacementPolicy& placement,
+                                      StageId stage, std::int32_t partition, Locality limit);
 void launch_delayed(Step& s, StageId stage, Outlook* outlook);
 // All tasks of a barrier stage, as near as its wait demands, or none.
 [[nodiscard]] bool placed_within_delay(Step& s, StageId stage, std::vector<Placed>& placed);

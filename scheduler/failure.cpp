@@ -4,6 +4,7 @@
 #include <array>
 
 #include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -69,6 +70,9 @@ void kill_run(Step& s, RunId run, model::TaskReason reason) {
 }
 
 void retry_partition(Machine& m, StageId stage, std::int32_t partition) {
+  if (runs_now(m, stage, partition)) {
+    return;  // its copy, or what it was a copy of, goes on
+  }
   StageCold& cold = cold_of(m, stage);
   const auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
   if (found == cold.tries.end()) {
@@ -252,6 +256,10 @@ void timer_fired(Step& s, TimerId id) {
   }
   if (timer.kind == TimerKind::start) {
     start_delay_over(s, stage_of(m, timer.job, timer.consumer));
+    return;
+  }
+  if (timer.kind == TimerKind::speculation) {
+    tick(s, timer);
     return;
   }
   if (timer.kind != TimerKind::grace) {

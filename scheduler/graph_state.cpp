@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -189,6 +190,9 @@ void submit_attempt(Step& s, StageId stage) {
     }
   }
   s.write(std::move(line));
+  if (m.config.speculation) {
+    speculate_on(m, stage);
+  }
   if (m.stages[stage].pending > 0) {
     m.queue.set_pending(stage, ProfileId{std::uint32_t{row.profile}});
     m.wants_pass = true;
@@ -351,6 +355,8 @@ void input_changed(Step& s, StageId reader, std::int32_t by) {
     if (m.stages[reader].phase == StagePhase::waiting && m.stages[reader].missing_inputs == 0) {
       submit_attempt(s, reader);
     }
+    // A8: copies do not start while an input is gone.
+    m.wants_pass = m.wants_pass || (m.stages[reader].missing_inputs == 0 && copies_due(m, reader));
     return;
   }
   GangRow& row = m.gangs.edit(gang);

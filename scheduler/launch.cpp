@@ -4,15 +4,16 @@
 
 #include "model/support/draw.hpp"
 #include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
-
-namespace {
 
 bool is_live(const Machine& m, StageId stage, const StageCold::Launched& entry) {
   const RunRow& run = m.runs[entry.run];
   return run.used && !run.dying && !run.held && run.stage == stage && run.stamp == entry.stamp;
 }
+
+namespace {
 
 // Ended runs stay in the list until they are most of a long one: an end costs nothing here.
 void note_launch(Machine& m, StageId stage, StageCold& cold, RunId run, std::uint32_t stamp) {
@@ -22,12 +23,15 @@ void note_launch(Machine& m, StageId stage, StageCold& cold, RunId run, std::uin
     std::erase_if(cold.launched, [&m, stage](const StageCold::Launched& entry) {
       return !is_live(m, stage, entry);
     });
+    if (m.config.speculation) {
+      launches_moved(m, stage);
+    }
   }
   cold.launched.push_back({run, stamp});
 }
 
 // Of the executors in `list`, the one with most free slots, ties to the lowest number.
-ExecutorId best_of(const Ledger& slots, const std::vector<ExecutorId>& list, ProfileId profile) {
+ExecutorId best_of(const SlotView& slots, const std::vector<ExecutorId>& list, ProfileId profile) {
   ExecutorId best;
   std::int64_t best_free = 0;
   for (const ExecutorId executor : list) {
@@ -47,7 +51,7 @@ model::NameId host_of(const Machine& m, model::NameId name) {
   return found == m.by_name.end() ? name : m.executors[found->second].host;
 }
 
-ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
+ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profile,
                         const std::vector<model::NameId>& prefers, Locality level) {
   for (const model::NameId name : prefers) {
     if (level == Locality::process) {
@@ -78,7 +82,7 @@ ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile
 namespace {
 
 // Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
-ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
+ExecutorId preferred(const Machine& m, const SlotView& slots, ProfileId profile,
                      const std::vector<model::NameId>& prefers) {
   for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
     const ExecutorId executor = preferred_at(m, slots, profile, prefers, level);
@@ -103,7 +107,7 @@ TaskView task_view(const Machine& m, const model::JobSpec& job, const model::Sta
   return view;
 }
 
-ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
+ExecutorId place_task(Machine& m, const SlotView& slots, PlacementPolicy& placement,
                       const model::JobSpec& job, const model::StageSpec& spec,
                       std::int32_t partition) {
   const TaskView task = task_view(m, job, spec, partition);
@@ -143,7 +147,8 @@ Locality nearness(const Machine& m, const std::vector<model::NameId>& prefers,
   return best;
 }
 
-RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor) {
+RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor,
+                bool speculative) {
   Machine& m = s.m;
   StageRow& row = m.stages.edit(stage);
   RH_CHECK(row.phase == StagePhase::running, stage.value);
@@ -171,6 +176,9 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
   if (m.keeps_expected_ends) {
     note_expected_end(m, id);
   }
+  if (m.config.speculation) {
+    note_started(m, id);
+  }
   ExecutorRow& where = m.executors.edit(executor);
   where.runs.push_back(id);
   ++row.running;
@@ -184,7 +192,7 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
           : nearness(m, of_stage.prefers[static_cast<std::size_t>(partition)], executor);
   s.out.list.emplace_back(Launch{id, row.job, StageIndex{row.index}, executor, spec.name,
                                  of_stage.name, where.name, partition, row.attempt, try_number,
-                                 near});
+                                 near, speculative});
   return id;
 }
 
@@ -201,6 +209,9 @@ std::vector<RunId> live_runs(const Machine& m, StageId stage) {
 }
 
 void unlink_from_stage(Machine& m, RunId run) {
+  if (m.config.speculation) {
+    note_over(m, run);
+  }
   const RunRow& row = m.runs[run];
   StageRow& stage = m.stages.edit(row.stage);
   const bool live_attempt = stage.phase == StagePhase::running && row.attempt == stage.attempt;
@@ -269,7 +280,12 @@ void launch_pending(Step& s, StageId stage, Outlook* outlook) {
     --m.stages.edit(stage).pending;
     start_run(s, stage, partition, executor);
   }
-  m.queue.clear_pending(stage, spec.profile);
+  if (m.config.speculation) {
+    launch_copies(s, stage, outlook, Locality::any);
+  }
+  if (!copies_due(m, stage)) {
+    m.queue.clear_pending(stage, spec.profile);
+  }
 }
 
 }  // namespace rehearse::scheduler

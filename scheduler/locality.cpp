@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -98,7 +99,13 @@ struct Found {
   Locality level = Locality::any;
 };
 
-Found place_near(Machine& m, StageId stage, std::int32_t partition, Locality limit) {
+struct Where {
+  const SlotView& slots;
+  PlacementPolicy& placement;
+};
+
+Found place_near(Machine& m, const Where& where, StageId stage, std::int32_t partition,
+                 Locality limit) {
   const StageRow& row = m.stages[stage];
   const model::JobSpec& job = *m.jobs[row.job].spec;
   const model::StageSpec& spec = job.stages[row.index];
@@ -107,14 +114,14 @@ Found place_near(Machine& m, StageId stage, std::int32_t partition, Locality lim
     if (limit < Locality::no_preference) {
       return {};
     }
-    return {place_task(m, m.slots, *m.policies.placement, job, spec, partition),
+    return {place_task(m, where.slots, where.placement, job, spec, partition),
             Locality::no_preference};
   }
   for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
     if (level > limit) {
       return {};
     }
-    const ExecutorId executor = preferred_at(m, m.slots, spec.profile, names, level);
+    const ExecutorId executor = preferred_at(m, where.slots, spec.profile, names, level);
     if (executor.valid()) {
       return {executor, level};
     }
@@ -122,7 +129,7 @@ Found place_near(Machine& m, StageId stage, std::int32_t partition, Locality lim
   if (limit < Locality::any) {
     return {};
   }
-  return {place_task(m, m.slots, *m.policies.placement, job, spec, partition), Locality::any};
+  return {place_task(m, where.slots, where.placement, job, spec, partition), Locality::any};
 }
 
 void start_delayed(Step& s, StageId stage, std::int32_t partition, ExecutorId executor) {
@@ -150,6 +157,11 @@ std::vector<Locality> locality_levels(const Machine& m, StageId stage) {
   return levels_of(m, spec, m.colds[row.cold].again);
 }
 
+ExecutorId place_within(Machine& m, const SlotView& slots, PlacementPolicy& placement,
+                        StageId stage, std::int32_t partition, Locality limit) {
+  return place_near(m, {slots, placement}, stage, partition, limit).executor;
+}
+
 void begin_delay(Machine& m, StageId stage) {
   cold_of(m, stage).delay = {Locality::process, m.now, -1, true};
 }
@@ -157,12 +169,13 @@ void begin_delay(Machine& m, StageId stage) {
 void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
   Machine& m = s.m;
   const model::StageSpec& spec = spec_of(m, stage);
-  if (m.stages[stage].missing_inputs > 0) {
+  if (m.stages[stage].pending > 0 && m.stages[stage].missing_inputs > 0) {
     end_attempt_without_input(s, stage);
     return;
   }
   const std::vector<Locality> levels = levels_of(m, spec, cold_of(m, stage).again);
   const bool legacy = m.config.locality_reset == model::LocalityReset::legacy;
+  const Where live{m.slots, *m.policies.placement};
   std::optional<Locality> nearest;
   Locality allowed = Locality::any;
   for (const Locality level : levels) {
@@ -174,7 +187,7 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
     std::vector<std::int32_t> pending = cold_of(m, stage).again;
     std::ranges::reverse(pending);
     for (const std::int32_t partition : pending) {
-      const Found found = place_near(m, stage, partition, limit);
+      const Found found = place_near(m, live, stage, partition, limit);
       if (!found.executor.valid() ||
           (outlook != nullptr && !is_harmless(m, *outlook, stage, partition, found.executor))) {
         continue;
@@ -187,10 +200,13 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
       }
     }
   }
+  if (m.config.speculation) {
+    launch_copies(s, stage, outlook, m.stages[stage].pending > 0 ? allowed : Locality::any);
+  }
   StageCold::Delay& delay = cold_of(m, stage).delay;
   const bool waits = m.stages[stage].pending > 0;
   const bool refused = waits && m.slots.free_total(spec.profile) > 0;
-  if (!waits) {
+  if (!waits && !copies_due(m, stage)) {
     m.queue.clear_pending(stage, spec.profile);
   }
   if (m.config.locality_reset == model::LocalityReset::spark) {
@@ -224,7 +240,7 @@ bool placed_within_delay(Step& s, StageId stage, std::vector<Placed>& placed) {
   }
   const Locality allowed = allowed_level(m, cold_of(m, stage), levels_of(m, spec, all));
   for (const std::int32_t partition : all) {
-    const Found found = place_near(m, stage, partition, allowed);
+    const Found found = place_near(m, {m.slots, *m.policies.placement}, stage, partition, allowed);
     if (!found.executor.valid()) {
       for (const Placed& task : placed) {
         m.slots.undo(task.executor, spec.profile);

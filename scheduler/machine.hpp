@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@
 #include "scheduler/queue.hpp"
 #include "scheduler/slots.hpp"
 #include "scheduler/state.hpp"
+#include "scheduler/state_speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -107,6 +109,11 @@ struct Machine {
   bool wants_task_keys = false;  // the placement policy reads TaskView::key
   std::set<std::pair<model::Instant, RunId>> expected_ends;
   std::vector<model::Instant> expected_end_of;
+  // Only where the axis speculation is on: live attempts, when each run started, and the attempts
+  // of which something changed since the last pass.
+  std::map<StageId, Speculation> speculated;
+  std::vector<model::Instant> started_at;  // by run
+  std::vector<StageId> speculation_changed;
   bool wants_pass = false;           // something changed that a pass has not seen (A8)
   std::uint64_t outputs_digest = 0;  // sum over outputs of their hashes
   Counters counters;

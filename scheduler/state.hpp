@@ -17,6 +17,7 @@
 #include "scheduler/ids.hpp"
 #include "scheduler/state_executors.hpp"
 #include "scheduler/state_stages.hpp"
+#include "scheduler/state_timers.hpp"
 #include "scheduler/table.hpp"
 
 namespace rehearse::scheduler {
@@ -118,18 +119,6 @@ struct JobRow {
     return hash_of({id, first_stage.value, stages, bits(sinks_left), bits(gangs_left),
                     bits(starved_units), rank, grace.value, bits(phase)});
   }
-};
-
-enum class TimerKind : std::uint8_t { resubmit, grace, start, retry, fall_back, rerun, locality };
-
-struct TimerRow {
-  TimerId id;
-  TimerKind kind{};
-  JobId job;
-  std::uint32_t consumer =
-      0;  // resubmit: the stage whose attempt failed; else the stage, or the leader
-  std::uint32_t producer = none_u32;  // and the stage whose output was not there
-  bool operator==(const TimerRow&) const = default;
 };
 
 // A gang that starts anew once its old runs are gone and its delay passed (X16, SS-3.6).

@@ -8,11 +8,10 @@
 #include "model/support/event_types.hpp"
 #include "scheduler/ids.hpp"
 #include "scheduler/offers.hpp"
+#include "scheduler/state_timers.hpp"
 #include "scheduler/table.hpp"
 
 namespace rehearse::scheduler {
-
-inline constexpr std::uint32_t none_u32 = 0xFFFFFFFFU;
 
 enum class StagePhase : std::uint8_t {
   unused,

@@ -123,6 +123,7 @@ void Driver::begin_journal() {
 }
 
 void Driver::end_journal(model::RunEndCause cause) {
+  now_ = std::max(now_, idle_until_);
   emit(core_.probe(model::ProbeWhen::end));
   if (options_.audit_digest) {
     RH_CHECK(core_.digest() == core_.full_digest());
@@ -150,10 +151,8 @@ model::RunEndCause Driver::run_instants() {
     if (options_.interrupted != nullptr && options_.interrupted()) {
       return model::RunEndCause::interrupted;
     }
-    now_ = *next;
-    core_.set_now(now_);
     do {
-      run_round(now_);
+      run_round(*next);
       next = next_instant();
     } while (next == now_);
     while (core_.wants_pass() && next != now_) {
@@ -201,6 +200,14 @@ void Driver::run_round(model::Instant instant) {
       batch_.empty() ||
       (static_cast<InputKind>(batch_.front().tag().event_class) == InputKind::task &&
        static_cast<InputKind>(batch_.back().tag().event_class) == InputKind::task);
+  const auto stale = [this, instant](const Event& event) { return is_stale(event, instant); };
+  if (!arrivals && std::ranges::all_of(batch_, stale)) {
+    forget_batch();
+    idle_until_ = instant;
+    return;  // W5: nothing happens at it
+  }
+  now_ = instant;
+  core_.set_now(now_);
   if (!arrivals && tasks_only && !choosing) {
     for (std::size_t i = 0; i < batch_.size(); ++i) {
       deliver(batch_[i]);
@@ -283,18 +290,38 @@ void Driver::push_pending(model::Instant at, InputKind kind, Pending pending) {
   engine_.push(at, {static_cast<std::uint32_t>(kind), next_sequence_++, slot});
 }
 
+// Of a try or a timer that is over.
+bool Driver::is_stale(const Event& event, model::Instant instant) const {
+  const EventTag tag = event.tag();
+  const auto kind = static_cast<InputKind>(tag.event_class);
+  if (kind == InputKind::timer) {
+    return !core_.is_set(scheduler::TimerId{pending_[tag.payload].index});
+  }
+  if (kind != InputKind::task) {
+    return false;
+  }
+  // What a killed task would have reported is dropped; at the instant at which its slot comes back
+  // the first event stands for that, in the place of its launch either way.
+  const Run& run = runs_[tag.payload];
+  return !(run.live && run.launch == tag.sequence && (!run.killed || instant == run.free_at));
+}
+
+void Driver::forget_batch() {
+  for (const Event& event : batch_) {
+    if (static_cast<InputKind>(event.tag().event_class) != InputKind::task) {
+      free_pending_.push_back(event.tag().payload);
+    }
+  }
+}
+
 void Driver::deliver(const Event& event) {
   const EventTag tag = event.tag();
   if (static_cast<InputKind>(tag.event_class) != InputKind::task) {
     deliver_pending(tag.payload);
     return;
   }
-  // What a killed task would have reported is dropped; at the instant at which its slot comes back
-  // the first event stands for that, in the place of its launch either way.
-  const scheduler::RunId id{tag.payload};
-  const Run& run = runs_[id.index()];
-  if (run.live && run.launch == tag.sequence && (!run.killed || now_ == run.free_at)) {
-    report_task(id);
+  if (!is_stale(event, now_)) {
+    report_task(scheduler::RunId{tag.payload});
   }
 }
 

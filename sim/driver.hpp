@@ -44,6 +44,7 @@ class Driver {
     std::int16_t try_number = 0;
     std::uint32_t launch = 0;  // launch number; engine events of other numbers are stale
     std::uint16_t profile = 0;
+    bool speculative = false;
     bool live = false;
     bool returned = false;       // its slot is free, its line waits (C6)
     bool killed = false;         // only the slot is still held,
@@ -114,6 +115,8 @@ class Driver {
   [[nodiscard]] model::RunEndCause run_instants();
   [[nodiscard]] std::optional<model::Instant> next_instant() const;
   void run_round(model::Instant instant);
+  [[nodiscard]] bool is_stale(const Event& event, model::Instant instant) const;
+  void forget_batch();
   void order_round(std::vector<Due>& due);
   void deliver(const Event& event);
   void deliver_pending(std::uint32_t slot);
@@ -167,6 +170,7 @@ class Driver {
   std::int64_t steps_ = 0;
   Engine engine_;
   model::Instant now_ = 0;
+  model::Instant idle_until_ = 0;  // the last instant at which only what was over was due
   std::uint32_t next_launch_ = 0;
   std::uint32_t next_sequence_ = 0;
   std::vector<Event> batch_;

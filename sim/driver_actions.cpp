@@ -107,6 +107,7 @@ void Driver::launch(const scheduler::Launch& action) {
   run.try_number = static_cast<std::int16_t>(action.try_number);
   run.profile = static_cast<std::uint16_t>(
       jobs_[action.job.index()].spec->stages[action.stage.index()].profile.value);
+  run.speculative = action.speculative;
   run.live = true;
   run.killed = false;
   run.returned = false;
@@ -130,7 +131,7 @@ void Driver::launch(const scheduler::Launch& action) {
                         {action.partition, action.attempt, action.try_number}) +
       faults.status_late;
   run.launch = next_launch_++;
-  emit(model::TaskStart{task, false});
+  emit(model::TaskStart{task, action.speculative});
   if (!executor.dead) {
     engine_.push(later(end, status),
                  {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});
@@ -140,8 +141,8 @@ void Driver::launch(const scheduler::Launch& action) {
 void Driver::end_task(const scheduler::EndTask& action) {
   Run& run = runs_[action.run.index()];
   RH_CHECK(run.live && !run.killed, action.run.value);
-  model::TaskEnd line{task_ref(run), false,        action.status,
-                      action.reason, std::nullopt, std::nullopt};
+  model::TaskEnd line{task_ref(run), run.speculative, action.status,
+                      action.reason, std::nullopt,    std::nullopt};
   if (!action.counted) {
     line.counted = false;
   }
@@ -173,8 +174,8 @@ void Driver::kill(const scheduler::Kill& action) {
   const model::Duration delay =
       stage_sim(run.job, run.stage)
           .draws.kill(scenario_.cluster.overheads, {run.partition, run.attempt, run.try_number});
-  model::TaskEnd line{task_ref(run), false,        model::TaskStatus::killed,
-                      action.reason, std::nullopt, std::nullopt};
+  model::TaskEnd line{task_ref(run), run.speculative, model::TaskStatus::killed,
+                      action.reason, std::nullopt,    std::nullopt};
   failing_.erase(run.launch);
   if (delay == 0) {
     emit(line);

@@ -73,7 +73,7 @@ struct Focus {
   bool resubmits = false;
   bool long_grace = true;
   bool spoiled_packing = false;
-  bool everything_grouped = false;  // speculation or autoscaling beside groups only
+  bool everything_grouped = false;  // autoscaling beside groups only, or their rejection
 };
 
 struct Stage {
@@ -311,6 +311,14 @@ class Generator {
       keys.emplace_back(R"("reject": ["GROUP_CYCLE", "REGULAR_INSIDE_GROUP", "FAN_OUT", )"
                         R"("BARRIER_MEMBER", "SPECULATION", "DYNAMIC_ALLOCATION", )"
                         R"("NON_IDEMPOTENT_COMMIT"])");
+    }
+    // Last, so that it moves no other draw.
+    if (!focus_.everything_grouped && !autoscaled_ && draw_.percent(35)) {
+      keys.push_back(fmt::format(
+          R"("speculation": {{"quantile": {}, "multiplier": {}, "min_runtime": {}, )"
+          R"("interval": {}}})",
+          draw_.pick({"0", "0.3", "0.5", "0.5", "0.9"}), draw_.pick({"0", "0.5", "1", "1.5", "2"}),
+          ms(draw_.below(3)), ms(draw_.range(1, 3))));
     }
     return object_of(keys);
   }

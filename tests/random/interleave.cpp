@@ -40,7 +40,8 @@ bool same_action(const Action& left, const Action& right, const Actions& of_left
   if (const auto* a = std::get_if<Launch>(&left)) {
     const auto& b = std::get<Launch>(right);
     return a->run == b.run && a->job == b.job && a->stage == b.stage && a->executor == b.executor &&
-           a->partition == b.partition && a->attempt == b.attempt && a->try_number == b.try_number;
+           a->partition == b.partition && a->attempt == b.attempt &&
+           a->try_number == b.try_number && a->speculative == b.speculative;
   }
   if (const auto* a = std::get_if<EndTask>(&left)) {
     const auto& b = std::get<EndTask>(right);
@@ -285,14 +286,14 @@ class Environment {
     RH_CHECK(!run.live, launch.run.value);
     run = {launch, profile, true, false, false};
     ++executors_[launch.executor.index()].runs;
-    emit(model::TaskStart{task_ref(launch), false});
+    emit(model::TaskStart{task_ref(launch), launch.speculative});
   }
 
   void end_task(const EndTask& end) {
     Run& run = runs_[end.run.index()];
     RH_CHECK(run.live && !run.killed, end.run.value);
-    model::TaskEnd line{task_ref(run.launch), false,        end.status,
-                        end.reason,           std::nullopt, std::nullopt};
+    model::TaskEnd line{task_ref(run.launch), run.launch.speculative, end.status,
+                        end.reason,           std::nullopt,           std::nullopt};
     if (!end.counted) {
       line.counted = false;
     }
@@ -317,8 +318,8 @@ class Environment {
     Run& run = runs_[kill.run.index()];
     RH_CHECK(run.live && !run.killed, kill.run.value);
     run.killed = true;
-    emit(model::TaskEnd{task_ref(run.launch), false, model::TaskStatus::killed, kill.reason,
-                        std::nullopt, model::SlotState::held});
+    emit(model::TaskEnd{task_ref(run.launch), run.launch.speculative, model::TaskStatus::killed,
+                        kill.reason, std::nullopt, model::SlotState::held});
   }
 
   // ---- what may happen next ----

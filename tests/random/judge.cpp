@@ -31,7 +31,7 @@ std::uint64_t plain_hash(const Scenario& scenario) { return run(scenario, {}, fa
 
 // Idioms whose rejection depends on the dialect, and only there, leave F3 nothing to say.
 bool dialects_agree_on(const Scenario& scenario) {
-  if (scenario.scheduler.speculation || scenario.cluster.autoscale) {
+  if (scenario.cluster.autoscale) {
     return false;
   }
   for (const model::JobSpec& job : scenario.jobs) {

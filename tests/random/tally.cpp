@@ -58,6 +58,13 @@ constexpr auto places = std::to_array<std::string_view>({
     "task retried",
     "straggler counted",
     "straggler uncounted",
+    "copy started",
+    "copy won",
+    "copy lost to the original",
+    "copy failed",
+    "copy on a lost executor",
+    "original failed beside its copy",
+    "copied again",
     "success uncounted",
     "slot held after a kill",
     "executor lost: process",
@@ -317,7 +324,9 @@ void Tally::on_stage(const model::Event& event) {
 void Tally::on_task(const model::Event& event) {
   if (const auto* start = event.as<model::TaskStart>()) {
     const Unit& unit = units_[{start->task.job.value, start->task.stage.value}];
-    if (start->task.try_number > 0) {
+    if (start->speculative) {
+      on_copy_start(start->task);
+    } else if (start->task.try_number > 0) {
       reached_.add("task retried");
     }
     if (!unit.member && backfills_ && behind_a_head(unit.rank)) {
@@ -329,6 +338,7 @@ void Tally::on_task(const model::Event& event) {
   if (end == nullptr) {
     return;
   }
+  on_try_end(*end);
   if (end->slot) {
     reached_.add("slot held after a kill");
   }
@@ -343,6 +353,31 @@ void Tally::on_task(const model::Event& event) {
     reached_.add(counted ? "straggler counted" : "straggler uncounted");
   }
   reached_.add("success uncounted", counted ? 0 : 1);
+}
+
+void Tally::on_copy_start(const model::TaskRef& task) {
+  reached_.add("copy started");
+  const int copies = ++copies_[{task.job.value, task.stage.value, task.attempt, task.partition}];
+  reached_.add("copied again", copies > 1 ? 1 : 0);
+}
+
+void Tally::on_try_end(const model::TaskEnd& end) {
+  const model::TaskRef& task = end.task;
+  const bool success = end.status == model::TaskStatus::success;
+  if (end.speculative) {
+    if (success) {
+      reached_.add("copy won", end.counted.value_or(true) ? 1 : 0);
+    } else if (end.reason == model::TaskReason::other_attempt) {
+      reached_.add("copy lost to the original");
+    } else if (end.reason == model::TaskReason::executor_lost) {
+      reached_.add("copy on a lost executor");
+    } else if (end.status == model::TaskStatus::failed) {
+      reached_.add("copy failed");
+    }
+  } else if (end.status == model::TaskStatus::failed &&
+             copies_.contains({task.job.value, task.stage.value, task.attempt, task.partition})) {
+    reached_.add("original failed beside its copy");
+  }
 }
 
 bool Tally::behind_a_head(std::int64_t rank) const {

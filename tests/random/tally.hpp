@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,8 @@ class Tally final : public model::Observer {
   void on_stage(const model::Event& event);
   void on_task(const model::Event& event);
   void on_executor(const model::Event& event);
+  void on_copy_start(const model::TaskRef& task);
+  void on_try_end(const model::TaskEnd& end);
   [[nodiscard]] bool behind_a_head(std::int64_t rank) const;
 
   const bool backfills_;
@@ -71,6 +74,8 @@ class Tally final : public model::Observer {
   model::Instant instant_ = -1;
   std::map<StageKey, Unit> units_;       // by stage
   std::map<StageKey, StageKey> leader_;  // of members
+  // Copies started so far, by job, stage, attempt and partition.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t, std::int32_t>, int> copies_;
 };
 
 }  // namespace rehearse::testing

@@ -106,6 +106,7 @@ TEST_CASE("axis values") {
                                           {"outputs_survive_executor", "true"},
                                           {"no_executor_grace", "0s"},
                                           {"pools", "[a[weight=2]]"},
+                                          {"speculation", "[]"},
                                           {"reject", "[]"}}) {
     CAPTURE(axis);
     CAPTURE(value);
@@ -132,18 +133,7 @@ TEST_CASE("axis values") {
   }
 }
 
-TEST_CASE("settings beside a job run only where the job is rejected for them") {
-  Scenario speculative = scenario_of(Dialect::psd, EdgeKind::pipelined);
-  set(speculative, "speculation", "[]");
-  CHECK(refused_at(speculative).empty());
-  set(speculative, "reject", "[INSUFFICIENT_SLOTS]");
-  CHECK(refused_at(speculative) == "/scheduler/speculation");
-  Scenario regular = scenario_of(Dialect::psd, EdgeKind::regular);
-  set(regular, "speculation", "[]");
-  CHECK(refused_at(regular) == "/scheduler/speculation");
-  set(regular, "edges", "all-pipelined");
-  CHECK(refused_at(regular).empty());
-
+TEST_CASE("autoscaling runs only beside jobs that are rejected for it") {
   Scenario scaled = scenario_of(Dialect::psd, EdgeKind::pipelined);
   scaled.cluster.autoscale.emplace();
   CHECK(refused_at(scaled).empty());

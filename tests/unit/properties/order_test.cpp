@@ -24,6 +24,15 @@ Tampering at_end(std::function<void(Probe&)> edit) {
           edited_probe(std::move(edit))};
 }
 
+// The next try of the task starts as a copy of this one, on the same executor.
+std::vector<Event> with_copy(const Event& event) {
+  Event copy = event;
+  auto& line = std::get<TaskStart>(copy.body);
+  ++line.task.try_number;
+  line.speculative = true;
+  return {event, copy};
+}
+
 Tampering after_reject(std::function<void(Probe&)> edit) {
   return {matching<Probe>([](const Probe& line, const NameTable&) {
             return line.when == ProbeWhen::after_reject;
@@ -159,6 +168,19 @@ TEST_CASE("LEGAL_ORDER: tasks") {
           std::get<TaskStart>(other.body).task.try_number = 1;
           return std::vector{event, other};
         }}},
+      {"LEGAL_ORDER",
+       "as a copy beside 0 tries",
+       fetch_failure,
+       {matching_task<TaskStart>("r/a/0"),
+        edited<TaskStart>([](TaskStart& line) { line.speculative = true; })}},
+      {"LEGAL_ORDER",
+       "as a copy on the host of the other try",
+       fetch_failure,
+       {matching_task<TaskStart>("r/a/0"), with_copy}},
+      {"LEGAL_ORDER",
+       "as a copy inside a gang",
+       group_job,
+       {matching_task<TaskStart>("q/map/0"), with_copy}},
       {"LEGAL_ORDER",
        "a reason that does not belong",
        group_failure,
