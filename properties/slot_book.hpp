@@ -89,6 +89,9 @@ class SlotBook {
   // Per profile, over live executors that take launches: tasks that fit beside what is taken and
   // reserved (scenario.md section 6). Recomputes only executors that changed since the last call.
   [[nodiscard]] std::span<const std::int64_t> free() const;
+  // Per profile: the same over executors on which nothing runs or is reserved (A10). Linear in
+  // executors.
+  [[nodiscard]] std::vector<std::int64_t> idle_free() const;
   // Per profile: what executors that live and are not decommissioned offer when idle (A5). Linear
   // in executors after one came, left or was decommissioned, else O(1).
   [[nodiscard]] std::span<const std::int64_t> idle_capacity() const;

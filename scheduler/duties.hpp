@@ -82,7 +82,7 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed);
 void pass(Step& s);
 [[nodiscard]] TaskView task_view(const Machine& m, const model::JobSpec& job,
                                  const model::StageSpec& stage, std::int32_t partition);
-[[nodiscard]] ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
+[[nodiscard]] ExecutorId place_task(Machine& m, const SlotView& slots, PlacementPolicy& placement,
                                     const model::JobSpec& job, const model::StageSpec& spec,
                                     std::int32_t partition);
 RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId executor);
@@ -91,8 +91,9 @@ struct Outlook;
 void launch_pending(Step& s, StageId stage, Outlook* outlook);
 [[nodiscard]] std::vector<RunId> live_runs(const Machine& m, StageId stage);  // launch order
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
-void free_slot(Machine& m, RunId run);          // the slot is free; the row stays
-void free_run(Machine& m, RunId run);           // the slot is free; the row is gone
+// Its slot is free, unless others of its group still share it (A10); the row stays.
+void free_slot(Step& s, RunId run);
+void free_run(Step& s, RunId run);  // the same; the row is gone
 
 // ---- queue fair (fair.cpp, A18) ----
 [[nodiscard]] std::vector<StageId> fair_order(const Machine& m);  // units with something to start
@@ -100,8 +101,11 @@ void free_run(Machine& m, RunId run);           // the slot is free; the row is 
 // ---- delay scheduling (locality.cpp, A13) ----
 [[nodiscard]] model::NameId host_of(const Machine& m,
                                     model::NameId name);  // of an executor; a host
-[[nodiscard]] ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
+[[nodiscard]] ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profile,
                                       const std::vector<model::NameId>& prefers, Locality level);
+// Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
+[[nodiscard]] ExecutorId preferred(const Machine& m, const SlotView& slots, ProfileId profile,
+                                   const std::vector<model::NameId>& prefers);
 [[nodiscard]] bool is_delayed(const Machine& m,
                               StageId stage);  // does a locality wait hold for it?
 void begin_delay(Machine& m, StageId stage);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/support/draw.hpp"
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
@@ -27,7 +28,7 @@ void note_launch(Machine& m, StageId stage, StageCold& cold, RunId run, std::uin
 }
 
 // Of the executors in `list`, the one with most free slots, ties to the lowest number.
-ExecutorId best_of(const Ledger& slots, const std::vector<ExecutorId>& list, ProfileId profile) {
+ExecutorId best_of(const SlotView& slots, const std::vector<ExecutorId>& list, ProfileId profile) {
   ExecutorId best;
   std::int64_t best_free = 0;
   for (const ExecutorId executor : list) {
@@ -47,7 +48,7 @@ model::NameId host_of(const Machine& m, model::NameId name) {
   return found == m.by_name.end() ? name : m.executors[found->second].host;
 }
 
-ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile,
+ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profile,
                         const std::vector<model::NameId>& prefers, Locality level) {
   for (const model::NameId name : prefers) {
     if (level == Locality::process) {
@@ -75,10 +76,7 @@ ExecutorId preferred_at(const Machine& m, const Ledger& slots, ProfileId profile
   return ExecutorId{};
 }
 
-namespace {
-
-// Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
-ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
+ExecutorId preferred(const Machine& m, const SlotView& slots, ProfileId profile,
                      const std::vector<model::NameId>& prefers) {
   for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
     const ExecutorId executor = preferred_at(m, slots, profile, prefers, level);
@@ -88,8 +86,6 @@ ExecutorId preferred(const Machine& m, const Ledger& slots, ProfileId profile,
   }
   return ExecutorId{};
 }
-
-}  // namespace
 
 TaskView task_view(const Machine& m, const model::JobSpec& job, const model::StageSpec& stage,
                    std::int32_t partition) {
@@ -103,7 +99,7 @@ TaskView task_view(const Machine& m, const model::JobSpec& job, const model::Sta
   return view;
 }
 
-ExecutorId place_task(Machine& m, const Ledger& slots, PlacementPolicy& placement,
+ExecutorId place_task(Machine& m, const SlotView& slots, PlacementPolicy& placement,
                       const model::JobSpec& job, const model::StageSpec& spec,
                       std::int32_t partition) {
   const TaskView task = task_view(m, job, spec, partition);
@@ -180,26 +176,31 @@ void unlink_from_stage(Machine& m, RunId run) {
   RH_CHECK(count >= 0, count, run.value);
 }
 
-void free_slot(Machine& m, RunId run) {
+void free_slot(Step& s, RunId run) {
+  Machine& m = s.m;
   const RunRow row = m.runs[run];
   ExecutorRow& where = m.executors.edit(row.executor);
   const auto place = std::ranges::find(where.runs, run);
   RH_CHECK(place != where.runs.end(), row.executor.value);
   where.runs.erase(place);
-  --m.counters.busy;
   if (m.keeps_expected_ends) {
     forget_expected_end(m, run);
   }
-  m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
+  if (in_share(m, run)) {
+    leave_share(s, run);
+  } else {
+    --m.counters.busy;
+    m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
+  }
   if (row.dying && !m.reruns.empty()) {
     kill_took_effect(m, run);
   }
   m.wants_pass = true;
 }
 
-void free_run(Machine& m, RunId run) {
-  free_slot(m, run);
-  m.runs.remove(run);
+void free_run(Step& s, RunId run) {
+  free_slot(s, run);
+  s.m.runs.remove(run);
 }
 
 // Takes what it can, task by task (A7); a regular unit never blocks those behind it.

@@ -391,6 +391,9 @@ class Engine {
     write(model::SlotReturned{run.task.executor, default_, 1, run.task.job});
   }
 
+  // Accounting `sum`: no slot is shared.
+  void act(const scheduler::ReturnShared& action) { RH_CHECK(action.count == 0, action.count); }
+
   void act(const scheduler::SetTimer& action) {
     timers_.emplace(now_ + action.delay, action.timer);
   }

@@ -263,6 +263,11 @@ class Generator {
 
   std::string scheduler() {
     std::vector<std::string> keys;
+    const std::string accounting =
+        draw_.percent(70) ? "sum" : draw_.pick({"largest-stage", "whole-executor"});
+    const bool shares = accounting != "sum";
+    const bool whole = accounting == "whole-executor";
+    keys.push_back("\"accounting\": \"" + accounting + "\"");
     if (focus_.sequential) {
       keys.emplace_back("\"dialect\": \"sequential\"");
     } else if (focus_.all_regular) {
@@ -271,11 +276,12 @@ class Generator {
     keys.push_back(fmt::format(
         R"("admission": {{"queue": "{}", "hold": "{}", "short": {}, "overtake": {}, "depth": {}}})",
         draw_.pick({"fifo", "fifo", "fair", "priority", "smallest-first", "unordered"}),
-        draw_.percent(70) ? "reserve" : draw_.pick({"check", "none"}),
+        shares || draw_.percent(70) ? "reserve" : draw_.pick({"check", "none"}),
         draw_.pick({"\"wait\"", "\"wait\"", "\"fail\"",
                     R"({"retry": {"interval": "2ms", "max": 5}})",
                     R"({"fall-back": {"after": "0s"}})", R"({"fall-back": {"after": "3ms"}})"}),
-        draw_.pick({"\"never\"", "\"backfill\"", "\"easy\"", R"({"aging": {"after": "5ms"}})"}),
+        draw_.pick({"\"never\"", "\"backfill\"", whole ? "\"never\"" : "\"easy\"",
+                    R"({"aging": {"after": "5ms"}})"}),
         draw_.percent(80) ? 64 : draw_.range(1, 3)));
     if (!focus_.sequential && draw_.percent(40)) {
       keys.push_back("\"completion\": \"" +
@@ -292,7 +298,7 @@ class Generator {
         draw_.pick({"0s", "1ms", "3ms", "10ms"}),
         draw_.pick(
             {"\"fail-job\"", "\"fail-job\"", R"({"rerun-group": {"max": 2, "delay": "1ms"}})"}),
-        draw_.pick({"any", "any", "counted"})));
+        draw_.pick({"any", "any", shares ? "any" : "counted"})));
     keys.push_back(
         "\"placement\": \"" +
         draw_.pick({"spread", "pack", "round-robin", "nested", "consistent-hash", "random"}) +
