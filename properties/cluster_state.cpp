@@ -120,13 +120,16 @@ void ClusterState::on(const model::TaskEnd& event) {
     (void)shared_.end(event.task, profile_of(event.task));
     return;  // its slots come back in a line of their own, or went with the executor
   }
+  if (shared_.enabled() && event.slot) {
+    shared_.hold(event.task, profile_of(event.task));
+  }
   if (!event.slot) {
     change_used({.executor = event.task.executor, .profile = profile_of(event.task), .tasks = -1});
   }
 }
 
 void ClusterState::on(const model::SlotReturned& event) {
-  if (shared_.enabled() && shared_.find(event) != nullptr) {
+  if (shared_.enabled()) {
     (void)shared_.give_back(event);
   }
   change_used({.executor = event.executor, .profile = event.profile, .tasks = -event.count});

@@ -79,6 +79,9 @@ void Track::return_slot(const model::TaskEnd& event) {
   } else {
     const bool held = slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
     target_.job->held_slots += held ? 1 : 0;
+    if (held && shared_.enabled() && profile != no_index) {
+      shared_.hold(event.task, slots_.profile_name(profile));
+    }
   }
   if (!event.slot) {
     target_.job->slots_returned_in = instant_;
@@ -87,11 +90,11 @@ void Track::return_slot(const model::TaskEnd& event) {
 
 // A line about slots that a group shared; false if it is about others.
 bool Track::return_shared(const model::SlotReturned& event) {
-  if (!shared_.enabled() || shared_.find(event) == nullptr) {
+  const auto before = shared_.enabled() ? shared_.give_back(event) : std::nullopt;
+  if (!before) {
     return false;
   }
-  const model::SharedSlots::Share before = shared_.give_back(event);
-  target_.job->held_slots -= static_cast<std::int32_t>(before.running == 0 ? event.count : 0);
+  target_.job->held_slots -= static_cast<std::int32_t>(before->running == 0 ? event.count : 0);
   target_.job->slots_returned_in = instant_;
   slots_.give_back(seen_.executor_index, slots_.find_profile(event.profile), event.count);
   return true;

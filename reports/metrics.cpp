@@ -382,6 +382,8 @@ void Metrics::State::on(const model::TaskEnd& event) {
     end_shared(event, profile);
   } else if (!event.slot) {
     ledger.give_back(event.task.executor, profile, 1);
+  } else if (shared.enabled()) {
+    shared.hold(event.task, ledger.profile_name(profile));
   }
   work.task_ended(event);
 }
@@ -407,10 +409,9 @@ void Metrics::State::end_shared(const model::TaskEnd& event, std::size_t profile
 
 void Metrics::State::on(const model::SlotReturned& event) {
   const std::size_t profile = ledger.profile(event.profile);
-  if (shared.enabled() && shared.find(event) != nullptr) {
-    const model::SharedSlots::Share before = shared.give_back(event);
+  if (const auto before = shared.enabled() ? shared.give_back(event) : std::nullopt) {
     const std::int64_t idle =
-        std::min(std::max<std::int64_t>(before.slots - before.running, 0), event.count);
+        std::min(std::max<std::int64_t>(before->slots - before->running, 0), event.count);
     ledger.reserve(event.executor, profile, -idle);
     ledger.give_back(event.executor, profile, event.count - idle);
     return;

@@ -47,6 +47,7 @@ class Driver {
     bool live = false;
     bool returned = false;       // its slot is free, its line waits (C6)
     bool killed = false;         // only the slot is still held,
+    bool shared = false;         // with others of its group (A10),
     model::Instant free_at = 0;  // until then
   };
   struct StageSim {

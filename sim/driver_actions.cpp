@@ -202,6 +202,7 @@ void Driver::kill(const scheduler::Kill& action) {
   line.slot = model::SlotState::held;
   emit(std::move(line));
   run.killed = true;
+  run.shared = action.shared;
   run.free_at = later(now_, delay);
   engine_.push(run.free_at,
                {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});

@@ -1,8 +1,7 @@
 #include "model/support/shared_slots.hpp"
 
 #include <algorithm>
-
-#include "model/support/check.hpp"
+#include <iterator>
 
 namespace rehearse::model {
 
@@ -101,39 +100,60 @@ SharedSlots::Share* SharedSlots::end(const TaskRef& task, NameId profile) {
   return share;
 }
 
+void SharedSlots::hold(const TaskRef& task, NameId profile) {
+  by_executor_[task.executor].push_back({task.job, NameId{}, profile, 1, 0, {}});
+}
+
 const SharedSlots::Share* SharedSlots::find(const SlotReturned& line) const {
   const auto list = by_executor_.find(line.executor);
   if (list == by_executor_.end()) {
     return nullptr;
   }
-  const Share* best = nullptr;
-  int best_rank = 0;
+  const Share* running = nullptr;
+  bool held = false;
   for (const Share& share : list->second) {
-    if (share.job != line.job || share.profile != line.profile || share.slots < line.count) {
+    if (share.job != line.job || share.profile != line.profile) {
       continue;
     }
-    const int rank = 1 + (share.slots == line.count ? 1 : 0) + (share.running == 0 ? 2 : 0);
-    if (rank > best_rank) {
-      best_rank = rank;
-      best = &share;
+    held = held || !share.group.valid();
+    if (!share.group.valid() || share.slots != line.count) {
+      continue;
     }
+    if (share.running == 0) {
+      return &share;
+    }
+    running = &share;
   }
-  return best;
+  return held ? nullptr : running;
 }
 
-SharedSlots::Share SharedSlots::give_back(const SlotReturned& line) {
+std::optional<SharedSlots::Share> SharedSlots::give_back(const SlotReturned& line) {
   Share* share = writable(line.executor, find(line));
-  RH_CHECK(share != nullptr, line.count);
-  Share before = *share;
-  share->slots -= line.count;
-  std::vector<Share>& list = by_executor_.at(line.executor);
-  std::erase_if(list, [](const Share& one) { return one.slots == 0 && one.running == 0; });
-  return before;
+  const auto list = by_executor_.find(line.executor);
+  if (share != nullptr) {
+    Share before = *share;
+    share->slots = 0;
+    std::erase_if(list->second, [](const Share& one) { return one.slots == 0 && one.running == 0; });
+    return before;
+  }
+  for (std::int64_t i = 0; list != by_executor_.end() && i < line.count; ++i) {
+    const auto held = std::ranges::find_if(list->second, [&line](const Share& one) {
+      return !one.group.valid() && one.job == line.job && one.profile == line.profile;
+    });
+    if (held != list->second.end()) {
+      list->second.erase(held);
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<SharedSlots::Share> SharedSlots::on(NameId executor) const {
-  const auto list = by_executor_.find(executor);
-  return list == by_executor_.end() ? std::vector<Share>{} : list->second;
+  std::vector<Share> shares;
+  if (const auto list = by_executor_.find(executor); list != by_executor_.end()) {
+    std::ranges::copy_if(list->second, std::back_inserter(shares),
+                         [](const Share& share) { return share.group.valid(); });
+  }
+  return shares;
 }
 
 }  // namespace rehearse::model

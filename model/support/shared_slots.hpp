@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,7 @@ class SharedSlots {
  public:
   struct Share {
     NameId job;
-    NameId group;  // its first stage
+    NameId group;  // its first stage; invalid: see hold()
     NameId profile;
     std::int64_t slots = 0;
     std::int64_t running = 0;  // tasks whose line of the end has not come
@@ -45,12 +46,14 @@ class SharedSlots {
   Share* end(const TaskRef& task, NameId profile);
 
   [[nodiscard]] const Share* find(const TaskRef& task, NameId profile) const;
-  // The share that a slot_returned line is about: one of that job that nothing runs in, else any.
-  // Null: slots of tasks that share nothing.
+  // A task that shares nothing has ended, and its line says that its slot is held.
+  void hold(const TaskRef& task, NameId profile);
+  // The share that a slot_returned line is about, by its size: one of that job that nothing runs
+  // in; else, where no slot of hold() is left to return, any. Null: no share.
   [[nodiscard]] const Share* find(const SlotReturned& line) const;
-  // The same, with the slots given back; as it was before.
-  Share give_back(const SlotReturned& line);
-  // Shares on the executor, in the order in which they began.
+  // Notes the line; the share it was about, as it was before.
+  std::optional<Share> give_back(const SlotReturned& line);
+  // What groups share on the executor, in the order in which it began.
   [[nodiscard]] std::vector<Share> on(NameId executor) const;
   void lost(NameId executor) { by_executor_.erase(executor); }
 
