@@ -91,6 +91,9 @@ std::optional<Error> unsupported_accounting(const SchedulerConfig& config) {
   if (config.failure.member == MemberFailure::counted) {
     return beside("failure.member", "counted", "built is: any");
   }
+  if (config.task_end == TaskEndAxis::with_release) {
+    return beside("task_end", "with-release", "built is: at-once");
+  }
   const bool whole = config.accounting == Accounting::whole_executor;
   if (whole && config.admission.overtake == Overtake::easy) {
     return beside("admission.overtake", "easy", "built are: never, backfill, aging");

@@ -64,12 +64,10 @@ class CommitOnce final : public Monitor {
     std::uint64_t sequence = 0;
   };
 
-  // C3, C6: it ended and commits, its line waits for the end of its producers. Its slot is back, or
-  // others of its group share it (A10).
+  // C3, C6: it ended and commits, its line waits for the end of its producers.
   [[nodiscard]] bool told_later(const Partition& partition) const {
     return partition.live && track().rules().config.task_end == model::TaskEndAxis::with_release &&
-           (track().shared().enabled() ||
-            !track().slots().executor(partition.last.executor).early_slots.empty());
+           !track().slots().executor(partition.last.executor).early_slots.empty();
   }
 
   void check_commit(const model::TaskRef& task, const Seen& seen) {

@@ -59,9 +59,7 @@ class NoOversubscription final : public Monitor {
       return;
     }
     const model::SharedSlots::Share* share = track().shared().find(*returned);
-    // A success that is held back has ended, and its line comes later (C6).
-    const bool lines_wait = track().rules().config.task_end == model::TaskEndAxis::with_release;
-    if (share != nullptr && share->running > 0 && !lines_wait) {
+    if (share != nullptr && share->running > 0) {
       found(fmt::format("{} slots returned on {} while {} tasks of {}/{} share them (A10)",
                         returned->count, track().text(returned->executor), share->running,
                         track().text(share->job), track().text(share->group)));

@@ -51,7 +51,6 @@ struct Kill {
 // write slot_returned, and "slot": "held" in the later line.
 struct ReturnSlot {
   RunId run;
-  bool shared = false;  // as EndTask: write no slot_returned
 };
 
 // The last task that a group had on an executor is over, and with it what its stages shared there

@@ -118,7 +118,7 @@ void hold_success(Step& s, RunId id) {
   ++m.counters.deferred;
   note_location(m, run.stage, run.executor);
   if (m.config.task_end == model::TaskEndAxis::with_release) {
-    s.out.list.emplace_back(ReturnSlot{id, in_share(m, id)});
+    s.out.list.emplace_back(ReturnSlot{id});
     unlink_from_stage(m, id);
     free_slot(s, id);
     m.runs.edit(id).held = true;

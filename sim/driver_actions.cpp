@@ -169,10 +169,8 @@ void Driver::return_slot(const scheduler::ReturnSlot& action) {
   RH_CHECK(run.live && !run.killed && !run.returned, action.run.value);
   run.returned = true;
   failing_.erase(run.launch);
-  if (!action.shared) {
-    emit(model::SlotReturned{executors_[run.executor.index()].name,
-                             scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
-  }
+  emit(model::SlotReturned{executors_[run.executor.index()].name,
+                           scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
   slot_came_back(run.executor);
 }
 

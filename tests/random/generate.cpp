@@ -286,7 +286,7 @@ class Generator {
     if (!focus_.sequential && draw_.percent(40)) {
       keys.push_back("\"completion\": \"" +
                      draw_.pick({"group", "after-parents", "immediate", "final-stage"}) + "\"");
-      keys.push_back("\"task_end\": \"" + draw_.pick({"at-once", "with-release"}) + "\"");
+      keys.push_back("\"task_end\": \"" + draw_.pick({"at-once", shares ? "at-once" : "with-release"}) + "\"");
     }
     if (draw_.percent(30)) {
       keys.push_back("\"locality_wait\": \"3ms\"");

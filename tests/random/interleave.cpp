@@ -52,8 +52,7 @@ bool same_action(const Action& left, const Action& right, const Actions& of_left
     return a->run == b.run && a->reason == b.reason && a->shared == b.shared;
   }
   if (const auto* a = std::get_if<ReturnSlot>(&left)) {
-    return a->run == std::get<ReturnSlot>(right).run &&
-           a->shared == std::get<ReturnSlot>(right).shared;
+    return a->run == std::get<ReturnSlot>(right).run;
   }
   if (const auto* a = std::get_if<ReturnShared>(&left)) {
     const auto& b = std::get<ReturnShared>(right);
@@ -319,9 +318,7 @@ class Environment {
     RH_CHECK(run.live && !run.killed && !run.returned, back.run.value);
     run.returned = true;
     --executors_[run.launch.executor.index()].runs;
-    if (!back.shared) {
-      emit(model::SlotReturned{run.launch.executor_name, run.profile, 1, run.launch.job_name});
-    }
+    emit(model::SlotReturned{run.launch.executor_name, run.profile, 1, run.launch.job_name});
   }
 
   void kill_task(const Kill& kill) {
