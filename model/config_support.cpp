@@ -106,7 +106,7 @@ std::optional<Error> unsupported_axes(const Scenario& scenario) {
   if (!is_built(config.dialect)) {
     return not_built(axis_pointer("dialect"),
                      fmt::format("dialect \"{}\"", name_of(config.dialect)),
-                     "built are: sequential, psd, spark, prototype, barrier");
+                     "built are: sequential, psd, spark, prototype, barrier, ballista-pipelined");
   }
   for (const BuiltAxis& row : built_axes) {
     const AxisText value = get_axis(config, scenario.names, row.axis);
@@ -144,7 +144,8 @@ std::optional<Error> unsupported_job(const Scenario& scenario, std::size_t index
 
 bool is_built(Dialect dialect) {
   return dialect == Dialect::sequential || dialect == Dialect::psd || dialect == Dialect::spark ||
-         dialect == Dialect::prototype || dialect == Dialect::barrier;
+         dialect == Dialect::prototype || dialect == Dialect::barrier ||
+         dialect == Dialect::ballista_pipelined;
 }
 
 std::span<const std::string_view> built_values(std::string_view axis) {
