@@ -32,7 +32,8 @@ class ClaimsMatch final : public Monitor {
     if (group->state != GroupState::admitted || group->attempt != event.task.attempt) {
       found(fmt::format("{} launched without an admission of its group (A2)",
                         track().name(event.task)));
-    } else if (group->owed[profile] == 0 && track().takes_slot(event, seen) && event.task.try_number == 0 && !event.speculative) {
+    } else if (group->owed[profile] == 0 && track().takes_slot(event, seen) &&
+               event.task.try_number == 0 && !event.speculative) {
       found(fmt::format("{} launched beyond the slots its group was admitted with (A2)",
                         track().name(event.task)));
     }
@@ -114,8 +115,7 @@ class ClaimsMatch final : public Monitor {
     }
     // A10: a group that takes idle executors only is told of their slots; who else ends is not told
     // by the line.
-    const bool idle_only =
-        track().rules().config.accounting == model::Accounting::whole_executor;
+    const bool idle_only = track().rules().config.accounting == model::Accounting::whole_executor;
     const auto free = track().slots().free();
     const std::vector<std::int64_t> idle =
         idle_only ? track().slots().idle_free() : std::vector(free.begin(), free.end());

@@ -169,8 +169,8 @@ class Closure final : public Monitor {
     }
     for (const auto& [profile, difference] : demand) {
       if (difference != 0) {
-        found(fmt::format("{} claims a demand of {} that is not that of its tasks (A3, A10)",
-                          name, track().text(profile)));
+        found(fmt::format("{} claims a demand of {} that is not that of its tasks (A3, A10)", name,
+                          track().text(profile)));
       }
     }
   }

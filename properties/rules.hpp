@@ -26,9 +26,7 @@ struct Rules {
            config.admission.hold == model::Hold::bulk;
   }
   // A slot serves one task, or the tasks that one group shares it among (A10); not A22.
-  [[nodiscard]] bool exclusive_slots() const {
-    return config.slots == model::SlotsAxis::exclusive;
-  }
+  [[nodiscard]] bool exclusive_slots() const { return config.slots == model::SlotsAxis::exclusive; }
 };
 
 // Axes and values this version does not know are left at the dialect's own: a journal of another

@@ -283,8 +283,8 @@ void Track::apply_one(const model::GroupFormed& event) {
     stage.group = index;
     if (stage.profile != no_index) {
       std::int64_t& slots = group.demand[stage.profile];
-      slots = shares_slots(group.members.size()) ? std::max(slots, stage.tasks)
-                                                 : slots + stage.tasks;
+      slots =
+          shares_slots(group.members.size()) ? std::max(slots, stage.tasks) : slots + stage.tasks;
     }
   }
   shared_.formed(event);

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "model/support/check.hpp"
-#include "reports/live_work.hpp"
 #include "model/support/shared_slots.hpp"
+#include "reports/live_work.hpp"
 #include "reports/slot_ledger.hpp"
 
 namespace rehearse::reports {

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <memory>
+#include <utility>
 
 namespace rehearse::scheduler {
 
@@ -229,9 +230,14 @@ Fit shared_trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow
   const std::vector<std::uint32_t> order = trial_order(on.slots, *job.spec, gang);
   const IdleOnly idle(m);
   const bool live = &on.slots == &m.slots;  // else the idle cluster, where every executor is idle
-  const SlotView& view = live && takes_idle_only(m, gang.members.size())
-                             ? static_cast<const SlotView&>(idle)
-                             : on.slots;
+  const bool idle_only = live && takes_idle_only(m, gang.members.size());
+  const SlotView& view = idle_only ? static_cast<const SlotView&>(idle) : on.slots;
+  // What a policy has seen of idle executors only must not decide where other tasks of the pass go.
+  const std::unique_ptr<PlacementPolicy> own = idle_only ? on.placement.clone() : nullptr;
+  if (own) {
+    own->begin(view);
+  }
+  PlacementPolicy& placement = own ? *own : on.placement;
   std::vector<std::uint32_t> widest(gang.demand.size(), none_u32);
   for (const std::uint32_t stage : order) {
     const model::StageSpec& spec = job.spec->stages[stage];
@@ -240,7 +246,7 @@ Fit shared_trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow
       continue;
     }
     first = stage;
-    if (!place_widest(m, on, view, job, stage, placed)) {
+    if (!place_widest(m, {on.slots, placement, on.preferences}, view, job, stage, placed)) {
       undo_shared(on.slots, *job.spec, placed);
       placed.clear();
       return Fit::short_of_slots;
@@ -289,9 +295,8 @@ void open_shares(Step& s, GangId gang, std::span<const Placed> placed) {
 
 void join_share(Machine& m, GangId gang, RunId run) {
   const std::vector<ShareId>& shares = m.gangs[gang].shares;  // by executor: just opened
-  const auto at =
-      std::ranges::lower_bound(shares, m.runs[run].executor, {},
-                               [&m](ShareId share) { return m.shares[share].executor; });
+  const auto at = std::ranges::lower_bound(
+      shares, m.runs[run].executor, {}, [&m](ShareId share) { return m.shares[share].executor; });
   RH_CHECK(at != shares.end() && m.shares[*at].executor == m.runs[run].executor, run.value);
   m.shares.edit(*at).runs.push_back(run);
   if (run.index() >= m.share_of.size()) {

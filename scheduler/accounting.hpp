@@ -1,8 +1,8 @@
 // What the stages of one group reserve together (A10): on each executor the largest number of slots
-// that any one of its stages uses there (`largest-stage`), or all of an idle one (`whole-executor`).
-// Every profile counts for itself: a slot is one of a profile. Concerns groups of two or more
-// stages; under accounting `sum` no row exists and nothing here is called but in_share.
-// Internal to scheduler/.
+// that any one of its stages uses there (`largest-stage`), or all of an idle one
+// (`whole-executor`). Every profile counts for itself: a slot is one of a profile. Concerns groups
+// of two or more stages; under accounting `sum` no row exists and nothing here is called but
+// in_share. Internal to scheduler/.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,10 @@ struct Part {
 [[nodiscard]] std::vector<std::uint32_t> trial_order(const Ledger& slots,
                                                      const model::JobSpec& spec,
                                                      const GangRow& gang);
-// A4, A10: as trial(). The widest stage of each profile is placed and takes its slots; the others of
-// that profile run inside them, in number order from the first, so the reservation is as wide as the
-// widest stage, whatever is preferred. Stages follow one another in `placed`, each by partition.
+// A4, A10: as trial(). The widest stage of each profile is placed and takes its slots; the others
+// of that profile run inside them, in number order from the first, so the reservation is as wide as
+// the widest stage, whatever is preferred. Stages follow one another in `placed`, each by
+// partition.
 [[nodiscard]] Fit shared_trial(Machine& m, const TrialOn& on, const JobRow& job,
                                const GangRow& gang, std::vector<Placed>& placed);
 // Gives back what a trial that succeeded took.

@@ -124,9 +124,8 @@ bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang, bool* by
   }
   const bool gang_unit = gang.members.size() > 1;
   if (!gang_unit || !m.idle.any_unbound() ||
-      (!m.idle.any_bound() &&
-       std::reduce(gang.demand.begin(), gang.demand.end(), std::int64_t{0}) <=
-           m.idle.sure_total())) {
+      (!m.idle.any_bound() && std::reduce(gang.demand.begin(), gang.demand.end(),
+                                          std::int64_t{0}) <= m.idle.sure_total())) {
     return true;
   }
   // Preferences order the search, they never decide whether a gang fits an idle cluster: the trial
@@ -339,7 +338,8 @@ bool try_gang(Pass& pass, StageId leader) {
     }
     return false;
   }
-  if (pass.rule == Overtaking::harmless && !all_harmless(pass, row.job, shares_slots(m, row.members.size()))) {
+  if (pass.rule == Overtaking::harmless &&
+      !all_harmless(pass, row.job, shares_slots(m, row.members.size()))) {
     give_back(m.slots, *job.spec, shares_slots(m, row.members.size()), pass.placed);
     return false;
   }

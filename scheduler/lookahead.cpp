@@ -130,13 +130,12 @@ Outlook look_ahead(const Machine& m, const GangRow& head) {
   return outlook;
 }
 
-bool shares_are_harmless(Machine& m, Outlook& outlook, JobId job,
-                         std::span<const Placed> placed) {
+bool shares_are_harmless(Machine& m, Outlook& outlook, JobId job, std::span<const Placed> placed) {
   std::map<ExecutorId, model::Instant> ends;
   for (const Placed& task : placed) {
     model::Instant& end = ends[task.executor];
-    end = std::max(end,
-                   expected_end(m, stage_of(m, job, task.stage), task.partition, task.executor));
+    end =
+        std::max(end, expected_end(m, stage_of(m, job, task.stage), task.partition, task.executor));
   }
   for (const Part& part : parts_of(*m.jobs[job].spec, placed)) {
     if (ends[part.executor] > outlook.start) {

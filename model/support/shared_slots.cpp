@@ -133,7 +133,8 @@ std::optional<SharedSlots::Share> SharedSlots::give_back(const SlotReturned& lin
   if (share != nullptr) {
     Share before = *share;
     share->slots = 0;
-    std::erase_if(list->second, [](const Share& one) { return one.slots == 0 && one.running == 0; });
+    std::erase_if(list->second,
+                  [](const Share& one) { return one.slots == 0 && one.running == 0; });
     return before;
   }
   for (std::int64_t i = 0; list != by_executor_.end() && i < line.count; ++i) {

@@ -57,6 +57,7 @@ std::string object_of(const std::vector<std::string>& items) {
 struct Focus {
   bool sequential = false;   // no edge stays pipelined: the dialect,
   bool all_regular = false;  // or the axis
+  bool whole_jobs = false;   // dialect ballista-pipelined
   bool pipelined = false;
   bool wrong_shapes = false;
   bool distributions = false;
@@ -167,6 +168,10 @@ class Generator {
     focus_.two_profiles = focus_.two_profiles || focus_.spoiled_packing;
     focus_.sequential = !focus_.everything_grouped && draw_.percent(12);
     focus_.all_regular = !focus_.everything_grouped && !focus_.sequential && draw_.percent(5);
+    focus_.whole_jobs =
+        !focus_.everything_grouped && !focus_.sequential && !focus_.all_regular && draw_.percent(6);
+    // Where a job is one group, one that reads its own stages through another job waits for ever.
+    focus_.other_jobs = focus_.other_jobs && !focus_.whole_jobs;
   }
 
   // ---- the cluster ----
@@ -272,6 +277,8 @@ class Generator {
       keys.emplace_back("\"dialect\": \"sequential\"");
     } else if (focus_.all_regular) {
       keys.emplace_back("\"edges\": \"all-regular\"");
+    } else if (focus_.whole_jobs) {
+      keys.emplace_back("\"dialect\": \"ballista-pipelined\"");
     }
     keys.push_back(fmt::format(
         R"("admission": {{"queue": "{}", "hold": "{}", "short": {}, "overtake": {}, "depth": {}}})",
@@ -286,7 +293,8 @@ class Generator {
     if (!focus_.sequential && draw_.percent(40)) {
       keys.push_back("\"completion\": \"" +
                      draw_.pick({"group", "after-parents", "immediate", "final-stage"}) + "\"");
-      keys.push_back("\"task_end\": \"" + draw_.pick({"at-once", shares ? "at-once" : "with-release"}) + "\"");
+      keys.push_back("\"task_end\": \"" +
+                     draw_.pick({"at-once", shares ? "at-once" : "with-release"}) + "\"");
     }
     if (draw_.percent(30)) {
       keys.push_back("\"locality_wait\": \"3ms\"");

@@ -1,6 +1,6 @@
-// A10 against brute force: a group fits exactly when some placement exists, that is exactly when its
-// widest stage fits, and what it reserves is that width. Clusters of at most 4 executors of at most
-// 4 slots, some of them taken.
+// A10 against brute force: a group fits exactly when some placement exists, that is exactly when
+// its widest stage fits, and what it reserves is that width. Clusters of at most 4 executors of at
+// most 4 slots, some of them taken.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -111,9 +111,9 @@ Slots room_of(const Case& one, model::Accounting accounting) {
 struct Answer {
   bool rejected = false;
   bool admitted = false;
-  int slots = 0;     // of group_admitted
-  int reserved = 0;  // free slots fewer than before
-  int rests = 0;     // slots of `reservation` lines
+  int slots = 0;                      // of group_admitted
+  int reserved = 0;                   // free slots fewer than before
+  int rests = 0;                      // slots of `reservation` lines
   std::map<std::uint32_t, int> held;  // by executor: the most that one stage runs there
 };
 
