@@ -16,6 +16,7 @@
 #include "model/stage_graph.hpp"
 #include "scheduler/ids.hpp"
 #include "scheduler/state_executors.hpp"
+#include "scheduler/state_shares.hpp"
 #include "scheduler/table.hpp"
 
 namespace rehearse::scheduler {
@@ -232,33 +233,6 @@ struct TimerRow {
       0;  // resubmit: the stage whose attempt failed; else the stage, or the leader
   std::uint32_t producer = none_u32;  // and the stage whose output was not there
   bool operator==(const TimerRow&) const = default;
-};
-
-// What a group reserves on one executor for its stages together (A10); none under accounting `sum`.
-struct ShareRow {
-  struct Part {
-    ProfileId profile;
-    std::int32_t slots = 0;  // that its tasks run on
-    std::int32_t rest = 0;   // kept from others beyond those, under whole-executor
-    bool operator==(const Part&) const = default;
-  };
-  GangId gang;          // invalid once its attempt is over: only kills have yet to take effect
-  model::NameId job;    // names for lines that come after the job's end
-  model::NameId group;  // first stage
-  ExecutorId executor;
-  std::vector<Part> parts;  // by profile ascending
-  std::vector<RunId> runs;  // that use it, dying ones too; the last takes it along
-  bool used = false;
-  DirtyMark dirty;
-
-  bool operator==(const ShareRow&) const = default;
-  [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
-    std::uint64_t hash = hash_of({id, gang.value, executor.value, runs.size()});
-    for (const Part& part : parts) {
-      hash = mix(hash, hash_of({part.profile.value, bits(part.slots), bits(part.rest)}));
-    }
-    return hash;
-  }
 };
 
 // A gang that starts anew once its old runs are gone and its delay passed (X16, SS-3.6).
