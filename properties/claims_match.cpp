@@ -26,13 +26,14 @@ class ClaimsMatch final : public Monitor {
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     const Group* group = seen.group;
     const Index profile = seen.stage->profile;
-    if (group == nullptr || profile == no_index || !track().rules().one_slot_per_task()) {
+    if (group == nullptr || profile == no_index || !track().rules().exclusive_slots()) {
       return;
     }
     if (group->state != GroupState::admitted || group->attempt != event.task.attempt) {
       found(fmt::format("{} launched without an admission of its group (A2)",
                         track().name(event.task)));
-    } else if (group->owed[profile] == 0 && event.task.try_number == 0 && !event.speculative) {
+    } else if (group->owed[profile] == 0 && track().takes_slot(event, seen) &&
+               event.task.try_number == 0 && !event.speculative) {
       found(fmt::format("{} launched beyond the slots its group was admitted with (A2)",
                         track().name(event.task)));
     }
@@ -87,7 +88,7 @@ class ClaimsMatch final : public Monitor {
   }
 
   void check_admitted(const model::GroupAdmitted& event, const Seen& seen) {
-    if (track().rules().one_slot_per_task() && !equal(event.slots, seen.group->demand)) {
+    if (track().rules().exclusive_slots() && !equal(event.slots, seen.group->demand)) {
       found(fmt::format("{} was admitted with slots that are not its demand (A2)",
                         track().name(event.group)));
     }
@@ -95,30 +96,39 @@ class ClaimsMatch final : public Monitor {
 
   void check_queued(const model::GroupQueued& event, const Seen& seen) {
     if (event.reason != model::QueuedReason::slots || !event.need || !event.have ||
-        !track().rules().one_slot_per_task()) {
+        !track().rules().exclusive_slots()) {
       return;
     }
     const std::string name = track().name(*seen.job, *seen.group);
     if (!equal(*event.need, seen.group->demand)) {
       found(fmt::format("{} waits for slots that are not its demand (A3)", name));
     }
-    check_have(*event.have, Exactly::yes, name);
+    check_have(*event.have, Exactly::yes, seen.group, name);
   }
 
   enum class Exactly : std::uint8_t { yes, at_most };
 
-  void check_have(const model::PerProfile& have, Exactly exactly, std::string_view name) {
+  void check_have(const model::PerProfile& have, Exactly exactly, const Group* group,
+                  std::string_view name) {
     if (track().rules().config.admission.capacity != model::Capacity::free) {
       return;
     }
+    // A10: a group that takes idle executors only is told of their slots; who else ends is not told
+    // by the line.
+    const bool idle_only = track().rules().config.accounting == model::Accounting::whole_executor;
     const auto free = track().slots().free();
+    const std::vector<std::int64_t> idle =
+        idle_only ? track().slots().idle_free() : std::vector(free.begin(), free.end());
     for (std::size_t p = 0; p < free.size(); ++p) {
       const std::int64_t n = claimed(have, p);
       // What is admitted and not launched yet may or may not be taken off already.
-      const std::int64_t least = exactly == Exactly::yes ? free[p] - track().owed()[p] : 0;
-      if (n >= 0 && (n > free[p] || n < least)) {
+      const bool several = group != nullptr && group->gang_of_several();
+      const std::int64_t most = several ? idle[p] : free[p];
+      const std::int64_t low = group == nullptr || several ? idle[p] : free[p];
+      const std::int64_t least = exactly == Exactly::yes ? low - track().owed()[p] : 0;
+      if (n >= 0 && (n > most || n < least)) {
         found(fmt::format("{} is told of {} free slots of {}, the journal has {} (A6)", name, n,
-                          track().profile_text(static_cast<Index>(p)), free[p]));
+                          track().profile_text(static_cast<Index>(p)), most));
       }
     }
   }
@@ -152,7 +162,7 @@ class ClaimsMatch final : public Monitor {
 
   void check_rejected(const model::JobRejected& event, const Seen& seen) {
     if (event.code != model::Code::insufficient_slots || !event.need || !event.have ||
-        !track().rules().one_slot_per_task()) {
+        !track().rules().exclusive_slots()) {
       return;
     }
     const std::string name = track().name(*seen.job);
@@ -177,13 +187,13 @@ class ClaimsMatch final : public Monitor {
   // Slots that the job's own teardown frees in this step came back after the judgement.
   void check_end(const model::JobEnd& event, const Seen& seen) {
     if (event.code != model::Code::insufficient_slots || !event.need || !event.have ||
-        !track().rules().one_slot_per_task()) {
+        !track().rules().exclusive_slots()) {
       return;
     }
     const std::string name = track().name(*seen.job);
     check_short(*event.need, *event.have, name);
     const bool freed = seen.job->slots_returned_in == track().instant();
-    check_have(*event.have, freed ? Exactly::at_most : Exactly::yes, name);
+    check_have(*event.have, freed ? Exactly::at_most : Exactly::yes, nullptr, name);
   }
 };
 

@@ -44,6 +44,7 @@ void ClusterState::on_other(const model::Event& event) {
     if (Executor* found = executor(lost->executor)) {
       found->live = false;
     }
+    shared_.lost(lost->executor);
   } else if (const auto* held = event.as<model::ExecutorHeld>()) {
     if (Executor* found = executor(held->executor)) {
       found->held = true;
@@ -58,6 +59,11 @@ void ClusterState::on_other(const model::Event& event) {
     jobs_[started->job].alive = true;
   } else if (const auto* ended = event.as<model::JobEnd>()) {
     jobs_[ended->job].alive = false;
+    shared_.job_over(ended->job);
+  } else if (const auto* formed = event.as<model::GroupFormed>()) {
+    shared_.formed(*formed);
+  } else if (const auto* changed = event.as<model::EdgesChanged>()) {
+    shared_.dissolved(*changed);
   } else if (const auto* stage = event.as<model::StageSubmitted>()) {
     Stage& row = jobs_[stage->stage.job].stages[stage->stage.stage];
     ++row.open_attempts;
@@ -66,6 +72,7 @@ void ClusterState::on_other(const model::Event& event) {
 }
 
 void ClusterState::on(const model::RunStart& event) {
+  shared_.begin(event, *names_);
   for (const model::ProfileAmounts& profile : event.profiles) {
     ProfileTask& row = profiles_.emplace_back();
     row.name = profile.profile;
@@ -100,16 +107,31 @@ void ClusterState::on(const model::StageCompleted& event) {
 }
 
 void ClusterState::on(const model::TaskStart& event) {
-  change_used({.executor = event.task.executor, .profile = profile_of(event.task), .tasks = 1});
+  const NameId profile = profile_of(event.task);
+  if (shared_.enabled() && shared_.shares(event.task.job, event.task.stage) &&
+      !shared_.start(event.task, profile)) {
+    return;
+  }
+  change_used({.executor = event.task.executor, .profile = profile, .tasks = 1});
 }
 
 void ClusterState::on(const model::TaskEnd& event) {
+  if (shared_.enabled() && shared_.shares(event.task.job, event.task.stage)) {
+    (void)shared_.end(event.task, profile_of(event.task));
+    return;  // its slots come back in a line of their own, or went with the executor
+  }
+  if (shared_.enabled() && event.slot) {
+    shared_.hold(event.task, profile_of(event.task));
+  }
   if (!event.slot) {
     change_used({.executor = event.task.executor, .profile = profile_of(event.task), .tasks = -1});
   }
 }
 
 void ClusterState::on(const model::SlotReturned& event) {
+  if (shared_.enabled()) {
+    (void)shared_.give_back(event);
+  }
   change_used({.executor = event.executor, .profile = event.profile, .tasks = -event.count});
 }
 

@@ -12,6 +12,7 @@
 
 #include "model/resources.hpp"
 #include "model/support/events.hpp"
+#include "model/support/shared_slots.hpp"
 
 namespace rehearse::properties {
 
@@ -83,6 +84,7 @@ class ClusterState {
   void widen(model::ResourceVector& vector) const;
 
   const model::NameTable* names_ = nullptr;
+  model::SharedSlots shared_;
   std::vector<model::NameId> resources_;
   std::vector<ProfileTask> profiles_;
   std::vector<std::pair<model::NameId, Executor>> executors_;  // by joining

@@ -1,7 +1,8 @@
 // An executor runs what fits, and only while it takes launches (A4, A22). Slots are those of
 // physical events. Between death and notice an executor is live here as it is for the scheduler
-// (X12). Under accounting other than sum a gang's tasks share what was reserved for them (A10), so
-// only tasks of other stages are counted against the capacity.
+// (X12). Under accounting other than sum the stages of a group share slots (A10): a task takes one
+// when its stage runs more there than any stage of the group before, and none of these comes back
+// while a task of the group is left there.
 // registry: NO_OVERSUBSCRIPTION
 #include <fmt/format.h>
 
@@ -39,7 +40,7 @@ class NoOversubscription final : public Monitor {
     if (shared && config.slots_factor == 0) {
       return;
     }
-    if (config.accounting != model::Accounting::sum && seen.group != nullptr) {
+    if (!track().takes_slot(event, seen)) {
       return;
     }
     if (!track().slots().fits_one_more({.executor = seen.executor_index,
@@ -56,6 +57,12 @@ class NoOversubscription final : public Monitor {
     const auto* returned = event.as<model::SlotReturned>();
     if (returned == nullptr || !seen.executor->live) {
       return;
+    }
+    const model::SharedSlots::Share* share = track().shared().find(*returned);
+    if (share != nullptr && share->running > 0) {
+      found(fmt::format("{} slots returned on {} while {} tasks of {}/{} share them (A10)",
+                        returned->count, track().text(returned->executor), share->running,
+                        track().text(share->job), track().text(share->group)));
     }
     if (returned->count < 1 || returned->count > seen.executor->busy_slots) {
       found(fmt::format("{} slots returned on {}, where {} are taken (A2)", returned->count,

@@ -82,7 +82,7 @@ class NoStarvation final : public Monitor {
 
   [[nodiscard]] bool judged(RunOver /*over*/) const override {
     const model::AdmissionConfig& admission = track().rules().config.admission;
-    return bound() != WaitingBound::starts_as_planned && track().rules().one_slot_per_task() &&
+    return bound() != WaitingBound::starts_as_planned && track().rules().exclusive_slots() &&
            !admission.queue_object && !admission.overtake_object;
   }
 

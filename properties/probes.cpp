@@ -180,7 +180,7 @@ class Ledger final : public Monitor {
       found(fmt::format("the core counts {} live jobs, the journal {} (F9)", probe.jobs,
                         track().live_jobs()));
     }
-    if (!track().rules().one_slot_per_task()) {
+    if (!track().rules().exclusive_slots()) {
       return;
     }
     if (probe.busy != track().slots().busy()) {

@@ -32,6 +32,9 @@ class PromptFailure final : public Monitor {
         profile == no_index) {
       return;
     }
+    if (seen.group != nullptr && track().shares_slots(seen.group->members.size())) {
+      return;  // A10: it comes back with the last task that shares it
+    }
     const auto& early = seen.executor->early_slots;
     const bool back = std::any_of(early.begin(), early.end(), [&](const HeldSlot& slot) {
       return slot.job == seen.job_index && slot.profile == profile;

@@ -18,12 +18,18 @@ class Reservation final : public Monitor {
   using Monitor::Monitor;
 
   [[nodiscard]] std::uint64_t wants() const override {
-    return kinds<model::GroupAdmitted, model::Reservation, model::TaskStart>();
+    return kinds<model::GroupAdmitted, model::Reservation, model::TaskStart, model::TaskEnd>();
   }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
+    if (!track().takes_slot(event, seen)) {
+      return;  // on a slot that its group holds
+    }
     if (track().anything_owed()) {
       check_owed(event, seen);
+    }
+    if (track().rules().config.accounting == model::Accounting::whole_executor) {
+      check_idle(event, seen);
     }
     if (seen.executor->reserved_slots > 0 && (seen.group == nullptr || seen.group->reserved == 0)) {
       const bool fits = track().slots().fits_one_more({.executor = seen.executor_index,
@@ -34,6 +40,15 @@ class Reservation final : public Monitor {
         found(fmt::format("{} launched into slots reserved on {} (A2)", track().name(event.task),
                           track().text(event.task.executor)));
       }
+    }
+  }
+
+  // C3, A10: a slot that is shared does not come back with a task.
+  void task_end(const model::TaskEnd& event, const Seen& seen) override {
+    if (!event.slot && seen.executor->live && seen.group != nullptr &&
+        track().shares_slots(seen.group->members.size())) {
+      found(fmt::format("{} gave back a slot that its group shares on {} (A10)",
+                        track().name(event.task), track().text(event.task.executor)));
     }
   }
 
@@ -70,13 +85,32 @@ class Reservation final : public Monitor {
   }
 
  private:
+  // A10 whole-executor: nothing of others is on an executor when a group takes it.
+  void check_idle(const model::TaskStart& event, const Seen& seen) {
+    if (seen.group == nullptr || !seen.group->gang_of_several()) {
+      return;
+    }
+    const model::NameId group = seen.job->body->stages[seen.group->first].name;
+    std::int64_t own = 0;
+    for (const auto& share : track().shared().on(event.task.executor)) {
+      own += share.job == event.task.job && share.group == group ? share.slots : 0;
+    }
+    if (seen.executor->busy_slots > own) {
+      found(fmt::format("{} launched on {}, where {} slots are taken by others (A10)",
+                        track().name(event.task), track().text(event.task.executor),
+                        seen.executor->busy_slots - own));
+    }
+  }
+
   // Slots of the profile that admitted groups have neither taken nor reserved.
   [[nodiscard]] std::int64_t owed(Index profile) const {
-    return std::max<std::int64_t>(0, track().owed()[profile] - track().slots().reserved(profile));
+    const bool rests = track().rules().config.accounting != model::Accounting::sum;
+    const std::int64_t set_aside = rests ? 0 : track().slots().reserved(profile);
+    return std::max<std::int64_t>(0, track().owed()[profile] - set_aside);
   }
 
   void check_admission(const model::GroupAdmitted& event, const Seen& seen) {
-    if (!track().rules().one_slot_per_task() || seen.group->reserved > 0) {
+    if (!track().rules().exclusive_slots() || seen.group->reserved > 0) {
       return;
     }
     const auto free = track().slots().free();
@@ -95,7 +129,7 @@ class Reservation final : public Monitor {
     const Index profile = seen.stage->profile;
     const bool own = seen.group != nullptr && seen.group->attempt == event.task.attempt &&
                      profile != no_index && seen.group->owed[profile] > 0;
-    if (own || profile == no_index || !track().rules().one_slot_per_task()) {
+    if (own || profile == no_index || !track().rules().exclusive_slots()) {
       return;
     }
     // A task of this profile takes one of its slots; of other profiles it takes what the next

@@ -31,11 +31,8 @@ struct Rules {
     return config.admission.hold == model::Hold::reserve ||
            config.admission.hold == model::Hold::bulk;
   }
-  // Every running task has a slot of its own (A10, A22 apart).
-  [[nodiscard]] bool one_slot_per_task() const {
-    return config.accounting == model::Accounting::sum &&
-           config.slots == model::SlotsAxis::exclusive;
-  }
+  // A slot serves one task, or the tasks that one group shares it among (A10); not A22.
+  [[nodiscard]] bool exclusive_slots() const { return config.slots == model::SlotsAxis::exclusive; }
 };
 
 // Axes and values this version does not know are left at the dialect's own: a journal of another

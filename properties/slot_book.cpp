@@ -231,6 +231,18 @@ std::span<const std::int64_t> SlotBook::bound_free() const {
   return bound_free_;
 }
 
+std::vector<std::int64_t> SlotBook::idle_free() const {
+  std::vector<std::int64_t> sum(profile_names_.size(), 0);
+  for (std::size_t e = 0; e < executors_.size(); ++e) {
+    const Executor& executor = executors_[e];
+    const bool idle = executor.busy_slots == 0 && executor.reserved_slots == 0;
+    for (std::size_t p = 0; idle && executor.live && !executor.held && p < sum.size(); ++p) {
+      sum[p] += slots_in(static_cast<Index>(e), static_cast<Index>(p), true);
+    }
+  }
+  return sum;
+}
+
 std::span<const std::int64_t> SlotBook::idle_capacity() const {
   if (idle_capacity_known_) {
     return idle_capacity_;

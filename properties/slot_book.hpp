@@ -91,6 +91,9 @@ class SlotBook {
   [[nodiscard]] std::span<const std::int64_t> free() const;
   // The same over executors that are bound to a profile.
   [[nodiscard]] std::span<const std::int64_t> bound_free() const;
+  // Per profile: the same over executors on which nothing runs or is reserved (A10). Linear in
+  // executors.
+  [[nodiscard]] std::vector<std::int64_t> idle_free() const;
   // Per profile: what executors that live and are not decommissioned offer when idle (A5). Linear
   // in executors after one came, left or was decommissioned, else O(1).
   [[nodiscard]] std::span<const std::int64_t> idle_capacity() const;

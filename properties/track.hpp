@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/support/events.hpp"
+#include "model/support/shared_slots.hpp"
 #include "properties/monitor.hpp"
 #include "properties/rows.hpp"
 #include "properties/rules.hpp"
@@ -50,6 +51,17 @@ class Track {
   [[nodiscard]] const Rules& rules() const { return rules_; }
   [[nodiscard]] const SlotBook& slots() const { return slots_; }
   [[nodiscard]] const WaitBook& waits() const { return waits_; }
+  [[nodiscard]] const model::SharedSlots& shared() const { return shared_; }
+  // A10: do the stages of a group of so many share slots?
+  [[nodiscard]] bool shares_slots(std::size_t members) const {
+    return rules_.config.accounting != model::Accounting::sum && members > 1;
+  }
+  // Does this start take a slot, or run on one that its group holds there?
+  [[nodiscard]] bool takes_slot(const model::TaskStart& event, const Seen& seen) const {
+    return seen.group == nullptr || seen.stage->profile == no_index ||
+           !shares_slots(seen.group->members.size()) ||
+           shared_.takes_slot(event.task, slots_.profile_name(seen.stage->profile));
+  }
   [[nodiscard]] model::Instant now() const { return now_; }
   [[nodiscard]] std::uint64_t instant() const { return instant_; }
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
@@ -156,6 +168,9 @@ class Track {
   void wait_again(const model::TaskEnd& event);
   void drop_body(Job& job);
   void succeed(const model::TaskEnd& event);
+  [[nodiscard]] bool shares() const;
+  void return_slot(const model::TaskEnd& event);
+  bool return_shared(const model::SlotReturned& event);
   void end_epochs();
   void adopt_stage(const model::StageSubmitted& event);
 
@@ -163,6 +178,7 @@ class Track {
   Rules rules_;
   SlotBook slots_;
   WaitBook waits_;
+  model::SharedSlots shared_;
   std::vector<Job> jobs_;
   std::vector<Index> progressed_;      // jobs in which an input may have become complete
   std::vector<Index> job_of_name_;     // by NameId

@@ -74,6 +74,7 @@ std::vector<Index> topological_order(const JobBody& body, const std::vector<Inde
 void Track::apply_one(const model::RunStart& event) {
   rules_ = rules_of(event, *names_);
   slots_.start(event);
+  shared_.begin(event, *names_);
   owed_.assign(slots_.profiles(), 0);
   waits_.start(rules_, slots_.profiles());
 }
@@ -87,6 +88,11 @@ void Track::apply_one(const model::ExecutorLost& event) {
   for (const HeldSlot& slot : target_.executor->held_slots) {
     --jobs_[slot.job].held_slots;
   }
+  for (const model::SharedSlots::Share& share : shared_.on(event.executor)) {
+    jobs_[find_job(share.job)].held_slots -=
+        static_cast<std::int32_t>(share.running == 0 ? share.slots : 0);
+  }
+  shared_.lost(event.executor);
   slots_.lose(lost, gone);
   target_.executor->fenced_epoch = ++target_.executor->epoch;
   if (gone) {
@@ -215,6 +221,7 @@ void Track::apply_one(const model::JobStarted& /*event*/) {
 }
 
 void Track::apply_one(const model::JobEnd& event) {
+  shared_.job_over(event.job);
   if (!target_.job->ended()) {
     end_job(event.outcome == model::JobOutcome::succeeded ? JobState::succeeded
             : event.outcome == model::JobOutcome::failed  ? JobState::failed
@@ -281,9 +288,12 @@ void Track::apply_one(const model::GroupFormed& event) {
     Stage& stage = body.stages[member];
     stage.group = index;
     if (stage.profile != no_index) {
-      group.demand[stage.profile] += stage.tasks;
+      std::int64_t& slots = group.demand[stage.profile];
+      slots =
+          shares_slots(group.members.size()) ? std::max(slots, stage.tasks) : slots + stage.tasks;
     }
   }
+  shared_.formed(event);
   group.first = static_cast<Index>(target_.stage - body.stages.data());
   target_.stage->group = index;
   group.topological = topological_order(body, group.members);
@@ -404,6 +414,7 @@ void Track::apply_one(const model::GroupCancelled& /*event*/) {
 void Track::apply_one(const model::EdgesChanged& event) {
   JobBody& body = *target_.job->body;
   close_group(GroupState::dissolved);
+  shared_.dissolved(event);
   for (const model::EdgeItem& item : event.edges) {
     const Index from = find_stage(body, item.from);
     const Index to = find_stage(body, item.to);

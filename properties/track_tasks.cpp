@@ -15,6 +15,12 @@ bool ordered_kill(const model::TaskEnd& event) {
 
 }  // namespace
 
+// Of the task at hand (A10).
+bool Track::shares() const {
+  return target_.group != nullptr && target_.stage->profile != no_index &&
+         shares_slots(target_.group->members.size());
+}
+
 void Track::apply_one(const model::TaskStart& event) {
   Partition& partition = *target_.partition;
   if (partition.live) {
@@ -38,7 +44,11 @@ void Track::apply_one(const model::TaskStart& event) {
   if (target_.stage->profile == no_index) {
     target_.stage->profile = target_.executor->profile;  // a copy of a stage nobody described
   }
-  slots_.take(seen_.executor_index, target_.stage->profile);
+  const bool takes =
+      !shares() || shared_.start(event.task, slots_.profile_name(target_.stage->profile));
+  if (takes) {
+    slots_.take(seen_.executor_index, target_.stage->profile);
+  }
   Group* group = target_.group;
   if (group == nullptr || group->attempt != event.task.attempt) {
     return;
@@ -49,12 +59,49 @@ void Track::apply_one(const model::TaskStart& event) {
                    (group->running >= group->tasks && group->submitted == group->members.size());
   const Index profile = target_.stage->profile;
   const bool first = event.task.try_number == 0 && !event.speculative;
-  if (first && profile != no_index && group->owed[profile] > 0) {
+  if (first && takes && profile != no_index && group->owed[profile] > 0) {
     --group->owed[profile];
     --owed_[profile];
     --owed_total_;
   }
   touch();
+}
+
+// What the end of a task says of its slot.
+void Track::return_slot(const model::TaskEnd& event) {
+  const Index profile = target_.stage->profile;
+  if (shares()) {
+    model::SharedSlots::Share* share = shared_.end(event.task, slots_.profile_name(profile));
+    if (share != nullptr && !event.slot && share->slots > 0) {
+      --share->slots;  // RESERVATION has said so
+      slots_.give_back(seen_.executor_index, profile, 1);
+    }
+    const bool none_left = share != nullptr && share->running == 0;
+    target_.job->held_slots += static_cast<std::int32_t>(none_left ? share->slots : 0);
+  } else if (!event.slot) {
+    slots_.give_back(seen_.executor_index, profile, 1);
+  } else {
+    const bool held = slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
+    target_.job->held_slots += held ? 1 : 0;
+    if (held && shared_.enabled() && profile != no_index) {
+      shared_.hold(event.task, slots_.profile_name(profile));
+    }
+  }
+  if (!event.slot) {
+    target_.job->slots_returned_in = instant_;
+  }
+}
+
+// A line about slots that a group shared; false if it is about others.
+bool Track::return_shared(const model::SlotReturned& event) {
+  const auto before = shared_.enabled() ? shared_.give_back(event) : std::nullopt;
+  if (!before) {
+    return false;
+  }
+  target_.job->held_slots -= static_cast<std::int32_t>(before->running == 0 ? event.count : 0);
+  target_.job->slots_returned_in = instant_;
+  slots_.give_back(seen_.executor_index, slots_.find_profile(event.profile), event.count);
+  return true;
 }
 
 void Track::apply_one(const model::TaskEnd& event) {
@@ -69,14 +116,7 @@ void Track::apply_one(const model::TaskEnd& event) {
   --target_.job->live_tasks;
   --target_.executor->live_tasks;
   ordered_kills_ += ordered_kill(event) ? 1 : 0;
-  const Index profile = target_.stage->profile;
-  if (!event.slot) {
-    slots_.give_back(seen_.executor_index, profile, 1);
-    target_.job->slots_returned_in = instant_;
-  } else {
-    const bool held = slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
-    target_.job->held_slots += held ? 1 : 0;
-  }
+  return_slot(event);
   if (Group* group = target_.group; group != nullptr && group->attempt == event.task.attempt) {
     --group->running;
     if (event.status != model::TaskStatus::success) {
@@ -147,6 +187,9 @@ void Track::succeed(const model::TaskEnd& event) {
 }
 
 void Track::apply_one(const model::SlotReturned& event) {
+  if (return_shared(event)) {
+    return;
+  }
   const Index profile = slots_.find_profile(event.profile);
   for (std::int64_t i = 0; i < event.count; ++i) {
     if (slots_.unhold_slot(seen_.executor_index, {seen_.job_index, profile})) {

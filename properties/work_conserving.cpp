@@ -47,8 +47,9 @@ class WorkConserving final : public Monitor {
 
   [[nodiscard]] bool judged(RunOver /*over*/) const override {
     const model::AdmissionConfig& admission = config().admission;
-    return track().rules().one_slot_per_task() && admission.hold != model::Hold::bulk &&
-           !admission.queue_object && !admission.overtake_object;
+    return track().rules().exclusive_slots() && admission.hold != model::Hold::bulk &&
+           !admission.queue_object && !admission.overtake_object &&
+           config().accounting != model::Accounting::whole_executor;  // free is not idle
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "model/support/check.hpp"
+#include "model/support/shared_slots.hpp"
 #include "reports/live_work.hpp"
 #include "reports/slot_ledger.hpp"
 
@@ -109,6 +110,7 @@ struct Metrics::State {
   MetricsOptions options;
   const model::NameTable* names = nullptr;
   SlotLedger ledger;
+  model::SharedSlots shared;
   LiveWork work;
   SlotSeries series;
   RunMetrics run;
@@ -127,6 +129,12 @@ struct Metrics::State {
   std::optional<std::pair<std::size_t, bool>> stage_of(const model::TaskRef& task);
   void unblock(const model::TaskRef& task, bool wholly);
   void span_ended(const model::StageCompleted& event);
+  // A10: slots that a group shares and on which none of its tasks runs are reserved and idle.
+  [[nodiscard]] bool shares(const model::TaskRef& task) const {
+    return shared.enabled() && shared.shares(task.job, task.stage);
+  }
+  void start_shared(const model::TaskRef& task, std::size_t profile);
+  void end_shared(const model::TaskEnd& event, std::size_t profile);
 
   void on(const model::RunStart& event);
   void on(const model::ExecutorAdded& event) { ledger.added(event); }
@@ -138,13 +146,19 @@ struct Metrics::State {
   void on(const model::JobSubmitted& event);
   void on(const model::JobRejected& event);
   void on(const model::JobEnd& event);
-  void on(const model::GroupFormed& event) { work.formed(event, ledger); }
+  void on(const model::GroupFormed& event) {
+    work.formed(event, ledger);
+    shared.formed(event);
+  }
   void on(const model::GroupQueued& event) { work.queued(event); }
   void on(const model::GroupAdmitted& event);
   void on(const model::GroupCommitted& event) { work.over(event.group); }
   void on(const model::GroupFailed& event) { work.over(event.group); }
   void on(const model::GroupCancelled& event) { work.over(event.group); }
-  void on(const model::EdgesChanged& event) { work.dissolved(event); }
+  void on(const model::EdgesChanged& event) {
+    work.dissolved(event);
+    shared.dissolved(event);
+  }
   void on(const model::StageSubmitted& event);
   void on(const model::StageCompleted& event);
   void on(const model::TaskStart& event);
@@ -191,6 +205,7 @@ void Metrics::State::on(const model::RunStart& event) {
   run.timing = event.timing;
   run.seed = event.seed;
   ledger.run_started(event);
+  shared.begin(event, *names);
   work.run_started(event, *names);
 }
 
@@ -239,6 +254,7 @@ void Metrics::State::on(const model::JobEnd& event) {
     row->end_ns = now;
   }
   work.gone(event.job);
+  shared.job_over(event.job);
 }
 
 void Metrics::State::on(const model::FirstRow& event) {
@@ -272,6 +288,7 @@ void Metrics::State::on(const model::Reservation& event) {
 
 void Metrics::State::on(const model::ExecutorLost& event) {
   ledger.lost(event.executor);
+  shared.lost(event.executor);
   std::erase_if(reserved,
                 [&](const auto& entry) { return entry.first[2] == event.executor.value; });
 }
@@ -347,7 +364,11 @@ void Metrics::State::on(const model::TaskStart& event) {
       row->start_ns = now;
     }
   }
-  ledger.start(event.task.executor, profile);
+  if (shares(event.task)) {
+    start_shared(event.task, profile);
+  } else {
+    ledger.start(event.task.executor, profile);
+  }
   work.task_started(event);
 }
 
@@ -356,14 +377,46 @@ void Metrics::State::on(const model::TaskEnd& event) {
   --running;
   running_in_groups -= stage != nullptr && stage->grouped ? 1 : 0;
   unblock(event.task, true);
-  if (!event.slot) {
-    ledger.give_back(event.task.executor, stage == nullptr ? 0 : stage->profile, 1);
+  const std::size_t profile = stage == nullptr ? 0 : stage->profile;
+  if (shares(event.task)) {
+    end_shared(event, profile);
+  } else if (!event.slot) {
+    ledger.give_back(event.task.executor, profile, 1);
+  } else if (shared.enabled()) {
+    shared.hold(event.task, ledger.profile_name(profile));
   }
   work.task_ended(event);
 }
 
+void Metrics::State::start_shared(const model::TaskRef& task, std::size_t profile) {
+  const bool takes = shared.start(task, ledger.profile_name(profile));
+  const model::SharedSlots::Share& share = *shared.find(task, ledger.profile_name(profile));
+  if (takes) {
+    ledger.start(task.executor, profile);
+  } else if (share.running <= share.slots) {
+    ledger.reserve(task.executor, profile, -1);
+    ledger.start(task.executor, profile);
+  }
+}
+
+void Metrics::State::end_shared(const model::TaskEnd& event, std::size_t profile) {
+  const model::SharedSlots::Share* share = shared.end(event.task, ledger.profile_name(profile));
+  if (share != nullptr && share->running < share->slots) {
+    ledger.give_back(event.task.executor, profile, 1);
+    ledger.reserve(event.task.executor, profile, 1);
+  }
+}
+
 void Metrics::State::on(const model::SlotReturned& event) {
-  ledger.give_back(event.executor, ledger.profile(event.profile), event.count);
+  const std::size_t profile = ledger.profile(event.profile);
+  if (const auto before = shared.enabled() ? shared.give_back(event) : std::nullopt) {
+    const std::int64_t idle =
+        std::min(std::max<std::int64_t>(before->slots - before->running, 0), event.count);
+    ledger.reserve(event.executor, profile, -idle);
+    ledger.give_back(event.executor, profile, event.count - idle);
+    return;
+  }
+  ledger.give_back(event.executor, profile, event.count);
 }
 
 void Metrics::State::on(const model::Blocked& event) {

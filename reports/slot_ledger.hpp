@@ -36,6 +36,9 @@ class SlotLedger {
   // Index of a profile by name; the first profile for a name that the run line does not have.
   [[nodiscard]] std::size_t profile(model::NameId name) const;
   [[nodiscard]] std::size_t profiles() const { return tasks_.size(); }
+  [[nodiscard]] model::NameId profile_name(std::size_t profile) const {
+    return profile_names_[profile];
+  }
 
   // A task of `profile` takes, gives back, blocks on or resumes a slot. On a bound executor every
   // task is one of the executor's own profile.

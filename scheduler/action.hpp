@@ -39,6 +39,7 @@ struct EndTask {
   model::TaskStatus status = model::TaskStatus::success;
   std::optional<model::TaskReason> reason;
   bool counted = true;
+  bool shared = false;  // others of its group hold its slot (A10): write "slot": "held"
 };
 
 // Stop this try and write its task_end line, killed. Answer with KillEffective when the slot is
@@ -46,12 +47,22 @@ struct EndTask {
 struct Kill {
   RunId run;
   model::TaskReason reason = model::TaskReason::job_ended;
+  bool shared = false;  // as EndTask: "slot": "held" however soon it takes effect
 };
 
 // The try ended well and its slot is free, but its task_end line waits for an EndTask to come (C6):
 // write slot_returned, and "slot": "held" in the later line.
 struct ReturnSlot {
   RunId run;
+};
+
+// The last task that a group had on an executor is over, and with it what its stages shared there
+// (A10): write slot_returned. Comes in the step of TaskEnded or KillEffective.
+struct ReturnShared {
+  model::NameId job_name;
+  model::NameId executor_name;
+  model::NameId profile_name;
+  std::int32_t count = 0;
 };
 
 // Answer with TimerFired{timer} after `delay`, in a later round.
@@ -72,7 +83,8 @@ struct CommitAnswered {
   bool granted = false;
 };
 
-using Action = std::variant<Entry, Launch, EndTask, Kill, SetTimer, ReturnSlot, CommitAnswered>;
+using Action =
+    std::variant<Entry, Launch, EndTask, Kill, SetTimer, ReturnSlot, ReturnShared, CommitAnswered>;
 
 // Output of a step; reused by the caller to avoid allocation: clear() before each step.
 struct Actions {

@@ -1,7 +1,9 @@
 // The pass: units in queue order, gangs admitted whole or not at all (A2 to A7, A16, A20), regular
 // units task by task. Also the question A5 asks of an idle cluster.
 #include <algorithm>
+#include <numeric>
 
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 #include "scheduler/speculation.hpp"
 
@@ -33,7 +35,8 @@ Share dominant_share(const Ledger& slots, ProfileId profile) {
   return greatest;
 }
 
-// Stages in the order of the trial: dominant share descending, ties in file order.
+}  // namespace
+
 std::vector<std::uint32_t> trial_order(const Ledger& slots, const model::JobSpec& spec,
                                        const GangRow& gang) {
   std::vector<std::uint32_t> order = gang.members;
@@ -44,6 +47,8 @@ std::vector<std::uint32_t> trial_order(const Ledger& slots, const model::JobSpec
   });
   return order;
 }
+
+namespace {
 
 bool slots_reach(const Ledger& slots, const GangRow& gang) {
   for (std::size_t p = 0; p < gang.demand.size(); ++p) {
@@ -63,7 +68,14 @@ bool counts_reach(const Ledger& slots, const GangRow& gang) {
   return slots_reach(slots, gang);
 }
 
-void give_back(Ledger& slots, const model::JobSpec& spec, std::vector<Placed>& placed) {
+// What a trial took; `shared`: for several stages together.
+void give_back(Ledger& slots, const model::JobSpec& spec, bool shared,
+               std::vector<Placed>& placed) {
+  if (shared) {
+    undo_shared(slots, spec, placed);
+    placed.clear();
+    return;
+  }
   for (const Placed& task : placed) {
     slots.undo(task.executor, spec.stages[task.stage].profile);
   }
@@ -83,6 +95,9 @@ std::uint64_t freed_for(const Machine& m, const GangRow& gang) {
 
 Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
           std::vector<Placed>& placed) {
+  if (shares_slots(m, gang.members.size())) {
+    return shared_trial(m, on, job, gang, placed);
+  }
   placed.clear();
   for (const std::uint32_t stage : trial_order(on.slots, *job.spec, gang)) {
     const model::StageSpec& spec = job.spec->stages[stage];
@@ -91,7 +106,7 @@ Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
           on.preferences ? place_task(m, on.slots, on.placement, *job.spec, spec, partition)
                          : on.placement.pick(on.slots, task_view(m, *job.spec, spec, partition));
       if (!executor.valid()) {
-        give_back(on.slots, *job.spec, placed);
+        give_back(on.slots, *job.spec, false, placed);
         return Fit::short_of_slots;
       }
       on.placement.taking(on.slots, executor);
@@ -110,7 +125,8 @@ bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang, bool* by
   }
   const bool gang_unit = gang.members.size() > 1;
   if (!gang_unit || !m.idle.any_unbound() ||
-      (!m.idle.any_bound() && gang.tasks <= m.idle.sure_total())) {
+      (!m.idle.any_bound() && std::reduce(gang.demand.begin(), gang.demand.end(),
+                                          std::int64_t{0}) <= m.idle.sure_total())) {
     return true;
   }
   // Preferences order the search, they never decide whether a gang fits an idle cluster: the trial
@@ -118,7 +134,7 @@ bool could_ever_fit(Machine& m, const JobRow& job, const GangRow& gang, bool* by
   std::vector<Placed> placed;
   m.idle_placement->begin(m.idle);
   const Fit fit = trial(m, {m.idle, *m.idle_placement}, job, gang, placed);
-  give_back(m.idle, *job.spec, placed);
+  give_back(m.idle, *job.spec, shares_slots(m, gang.members.size()), placed);
   *by_trial = fit != Fit::fits;
   return fit == Fit::fits;
 }
@@ -164,12 +180,22 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
   begin_attempt(s, gang);
   const JobId job = m.gangs[gang].job;
   const std::vector<std::uint32_t> members = m.gangs[gang].members;
+  const bool shared = shares_slots(m, members.size());
+  if (shared) {
+    open_shares(s, gang, placed);
+  }
   for (const std::uint32_t member : members) {
     // A trial places stage after stage, each by partition.
     const auto first = std::ranges::find(placed, member, &Placed::stage);
     for (auto task = first; task != placed.end() && task->stage == member; ++task) {
-      start_run(s, stage_of(m, job, member), task->partition, task->executor);
+      const RunId run = start_run(s, stage_of(m, job, member), task->partition, task->executor);
+      if (shared) {
+        join_share(m, gang, run);
+      }
     }
+  }
+  if (shared) {
+    tell_rests(s, gang);
   }
   settle_empty_attempt(s, gang);
 }
@@ -271,9 +297,14 @@ void refuse(Pass& pass, StageId leader) {
 }
 
 // A17, for a gang behind the head: all its tasks together.
-bool all_harmless(Pass& pass, JobId job) {
+bool all_harmless(Pass& pass, JobId job, bool shared) {
   Machine& m = pass.s.m;
   Outlook outlook = pass.outlook;
+  if (shared) {
+    const bool harmless = shares_are_harmless(m, outlook, job, pass.placed);
+    pass.outlook = harmless ? std::move(outlook) : pass.outlook;
+    return harmless;
+  }
   for (const Placed& task : pass.placed) {
     if (!is_harmless(m, outlook, stage_of(m, job, task.stage), task.partition, task.executor)) {
       return false;
@@ -308,8 +339,9 @@ bool try_gang(Pass& pass, StageId leader) {
     }
     return false;
   }
-  if (pass.rule == Overtaking::harmless && !all_harmless(pass, row.job)) {
-    give_back(m.slots, *job.spec, pass.placed);
+  if (pass.rule == Overtaking::harmless &&
+      !all_harmless(pass, row.job, shares_slots(m, row.members.size()))) {
+    give_back(m.slots, *job.spec, shares_slots(m, row.members.size()), pass.placed);
     return false;
   }
   admit_group(pass.s, gang, pass.placed);

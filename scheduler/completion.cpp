@@ -2,6 +2,7 @@
 // and when a job is done (C9).
 #include <algorithm>
 
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 #include "scheduler/speculation.hpp"
 
@@ -205,12 +206,13 @@ void task_ended(Step& s, const TaskEnded& input) {
     return;
   }
   const bool counted = !success || member || counts(m, run);
-  s.out.list.emplace_back(EndTask{input.run, input.status, input.reason, counted});
+  s.out.list.emplace_back(
+      EndTask{input.run, input.status, input.reason, counted, in_share(m, input.run)});
   if (m.config.speculation && success && counted) {
     note_duration(m, input.run);
   }
   unlink_from_stage(m, input.run);
-  free_run(m, input.run);
+  free_run(s, input.run);
   if (!success) {
     task_failed(s, run, input);
   } else if (!counted && is_stale(m, run)) {

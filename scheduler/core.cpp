@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
@@ -31,6 +32,8 @@ Machine::Machine(const Machine& other)
       free_colds(other.free_colds),
       gangs(other.gangs),
       runs(other.runs),
+      shares(other.shares),
+      share_of(other.share_of),
       timers(other.timers),
       next_timer(other.next_timer),
       next_stage_number(other.next_stage_number),
@@ -105,7 +108,7 @@ std::uint64_t digest(Machine& m) {
   return m.slots.digest() + m.idle.digest() * 3 + m.executors.digest() * 5 + m.jobs.digest() * 7 +
          m.stages.digest() * 11 + m.gangs.digest() * 13 + m.runs.digest() * 17 +
          m.outputs_digest * 19 + timers_hash(m) * 23 + policies_hash(m) * 29 + reruns_hash(m) * 31 +
-         speculations_hash(m) * 37;
+         speculations_hash(m) * 37 + m.shares.digest() * 41;
 }
 
 namespace {
@@ -131,7 +134,8 @@ std::uint64_t full_digest(const Machine& m) {
   return m.slots.full_digest() + m.idle.full_digest() * 3 + m.executors.full_digest() * 5 +
          m.jobs.full_digest() * 7 + m.stages.full_digest() * 11 + m.gangs.full_digest() * 13 +
          m.runs.full_digest() * 17 + full_outputs_hash(m) * 19 + timers_hash(m) * 23 +
-         policies_hash(m) * 29 + reruns_hash(m) * 31 + speculations_hash(m) * 37;
+         policies_hash(m) * 29 + reruns_hash(m) * 31 + speculations_hash(m) * 37 +
+         m.shares.full_digest() * 41;
 }
 
 model::Probe probe(Machine& m, model::ProbeWhen when) {
@@ -140,7 +144,7 @@ model::Probe probe(Machine& m, model::ProbeWhen when) {
   line.digest = static_cast<std::int64_t>(digest(m));
   line.jobs = m.counters.live_jobs;
   line.groups = m.counters.live_gangs;
-  line.reservations = 0;  // eager start: reservations never outlive their step
+  line.reservations = rests(m);  // else eager start: they never outlive their step
   line.deferred = m.counters.deferred;
   line.authorizations = m.counters.authorizations;
   line.timers = static_cast<std::int64_t>(m.timers.size());
@@ -194,7 +198,7 @@ struct Dispatch {
   void operator()(const TaskEnded& input) const { task_ended(s, input); }
   void operator()(const KillEffective& input) const {
     if (s.m.runs.has(input.run) && s.m.runs[input.run].dying) {
-      free_run(s.m, input.run);
+      free_run(s, input.run);
     }
   }
   void operator()(const TimerFired& input) const { timer_fired(s, input.timer); }
@@ -278,7 +282,7 @@ bool Core::operator==(const Core& other) const {
   return l.config == r.config && l.slots == r.slots && l.idle == r.idle &&
          l.executors == r.executors && l.expected == r.expected && l.jobs == r.jobs &&
          l.stages == r.stages && l.colds == r.colds && l.free_colds == r.free_colds &&
-         l.gangs == r.gangs && l.runs == r.runs && l.timers == r.timers &&
+         l.gangs == r.gangs && l.runs == r.runs && l.shares == r.shares && l.timers == r.timers &&
          l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
          l.queued_gangs == r.queued_gangs && l.reruns == r.reruns && l.starved == r.starved &&
          l.speculated == r.speculated && l.started_at == r.started_at &&

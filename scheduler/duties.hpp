@@ -91,8 +91,9 @@ void launch_pending(Step& s, StageId stage, Outlook* outlook);
 [[nodiscard]] bool is_live(const Machine& m, StageId stage, const StageCold::Launched& entry);
 [[nodiscard]] std::vector<RunId> live_runs(const Machine& m, StageId stage);  // launch order
 void unlink_from_stage(Machine& m, RunId run);  // it counts as running there no more
-void free_slot(Machine& m, RunId run);          // the slot is free; the row stays
-void free_run(Machine& m, RunId run);           // the slot is free; the row is gone
+// Its slot is free, unless others of its group still share it (A10); the row stays.
+void free_slot(Step& s, RunId run);
+void free_run(Step& s, RunId run);  // the same; the row is gone
 
 // ---- completion (completion.cpp) ----
 void task_ended(Step& s, const TaskEnded& input);

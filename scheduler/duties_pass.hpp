@@ -34,6 +34,9 @@ void end_commits(StageCold& cold);
                                     model::NameId name);  // of an executor; a host
 [[nodiscard]] ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profile,
                                       const std::vector<model::NameId>& prefers, Locality level);
+// Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
+[[nodiscard]] ExecutorId preferred(const Machine& m, const SlotView& slots, ProfileId profile,
+                                   const std::vector<model::NameId>& prefers);
 [[nodiscard]] bool is_delayed(const Machine& m,
                               StageId stage);  // does a locality wait hold for it?
 void begin_delay(Machine& m, StageId stage);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 #include "scheduler/speculation.hpp"
 
@@ -66,7 +67,7 @@ void kill_run(Step& s, RunId run, model::TaskReason reason) {
   unlink_from_stage(m, run);
   m.runs.edit(run).dying = true;
   ++m.counters.kills;
-  s.out.list.emplace_back(Kill{run, reason});
+  s.out.list.emplace_back(Kill{run, reason, in_share(m, run)});
 }
 
 void retry_partition(Machine& m, StageId stage, std::int32_t partition) {
@@ -310,6 +311,7 @@ void fail_group(Step& s, GangId gang, model::Code cause) {
       kill_run(s, run, model::TaskReason::group_failed);
     }
   }
+  close_shares(s, gang);
   discard_authorized(s, gang);
   for (const std::uint32_t member : m.gangs[gang].members) {
     const StageId stage = stage_of(m, job, member);
@@ -374,6 +376,7 @@ void end_gang(Step& s, StageId leader, model::CancelCause cause) {
   const GangId gang = m.stages[leader].gang;
   GangRow& row = m.gangs.edit(gang);
   leave_queue(m, gang);
+  close_shares(s, gang);
   if (row.phase == GangPhase::running && ends_with_results(m, gang, cause)) {
     commit_authorized(s, gang);
     s.write(model::GroupCommitted{stage_ref(m, leader)});  // C7
@@ -565,7 +568,7 @@ std::vector<RunRow> end_runs_on(Step& s, ExecutorId executor) {
           EndTask{run, model::TaskStatus::failed, model::TaskReason::executor_lost, true});
       unlink_from_stage(m, run);
     }
-    free_run(m, run);
+    free_run(s, run);
   }
   return lost;
 }

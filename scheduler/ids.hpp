@@ -11,6 +11,7 @@ struct JobRowTag;
 struct StageRowTag;
 struct GangRowTag;
 struct RunTag;
+struct ShareTag;
 struct TimerTag;
 struct ExpectedTag;
 
@@ -18,6 +19,7 @@ using JobId = model::Id<JobRowTag>;         // chosen by the caller: its own den
 using StageId = model::Id<StageRowTag>;     // stages of one job are consecutive, in file order
 using GangId = model::Id<GangRowTag>;       // a group of two or more stages
 using RunId = model::Id<RunTag>;            // one try of one task, from launch to the slot's return
+using ShareId = model::Id<ShareTag>;        // what a group reserves together on an executor
 using TimerId = model::Id<TimerTag>;        // never reused within a core's life
 using ExpectedId = model::Id<ExpectedTag>;  // executors that are due, in the order of being told
 using model::ExecutorId;                    // executors in the order of joining (A15)

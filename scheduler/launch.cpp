@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/support/draw.hpp"
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 #include "scheduler/speculation.hpp"
 
@@ -79,9 +80,6 @@ ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profi
   return ExecutorId{};
 }
 
-namespace {
-
-// Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
 ExecutorId preferred(const Machine& m, const SlotView& slots, ProfileId profile,
                      const std::vector<model::NameId>& prefers) {
   for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
@@ -92,8 +90,6 @@ ExecutorId preferred(const Machine& m, const SlotView& slots, ProfileId profile,
   }
   return ExecutorId{};
 }
-
-}  // namespace
 
 TaskView task_view(const Machine& m, const model::JobSpec& job, const model::StageSpec& stage,
                    std::int32_t partition) {
@@ -220,26 +216,31 @@ void unlink_from_stage(Machine& m, RunId run) {
   RH_CHECK(count >= 0, count, run.value);
 }
 
-void free_slot(Machine& m, RunId run) {
+void free_slot(Step& s, RunId run) {
+  Machine& m = s.m;
   const RunRow row = m.runs[run];
   ExecutorRow& where = m.executors.edit(row.executor);
   const auto place = std::ranges::find(where.runs, run);
   RH_CHECK(place != where.runs.end(), row.executor.value);
   where.runs.erase(place);
-  --m.counters.busy;
   if (m.keeps_expected_ends) {
     forget_expected_end(m, run);
   }
-  m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
+  if (in_share(m, run)) {
+    leave_share(s, run);
+  } else {
+    --m.counters.busy;
+    m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
+  }
   if (row.dying && !m.reruns.empty()) {
     kill_took_effect(m, run);
   }
   m.wants_pass = true;
 }
 
-void free_run(Machine& m, RunId run) {
-  free_slot(m, run);
-  m.runs.remove(run);
+void free_run(Step& s, RunId run) {
+  free_slot(s, run);
+  s.m.runs.remove(run);
 }
 
 // Takes what it can, task by task (A7); a regular unit never blocks those behind it.

@@ -2,7 +2,9 @@
 // ends as expected, and which tasks may start before it without moving that.
 #include <algorithm>
 #include <limits>
+#include <map>
 
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
@@ -101,6 +103,7 @@ Outlook look_ahead(const Machine& m, const GangRow& head) {
     add_task(m, outlook.amounts, ProfileId{p}, -head.demand[p], outlook.spare);
   }
   outlook.start = all_at_least_zero(outlook.spare) ? m.now : never;
+  std::map<ShareId, std::size_t> ended;  // runs by then
   for (const auto& [end, run] : m.expected_ends) {
     const model::Instant at = std::max(end, m.now);
     if (at > outlook.start) {
@@ -110,12 +113,36 @@ Outlook look_ahead(const Machine& m, const GangRow& head) {
     if (!m.slots.is_open(row.executor)) {
       continue;  // its slot will not be offered
     }
-    add_task(m, outlook.amounts, ProfileId{std::uint32_t{row.profile}}, 1, outlook.spare);
+    if (in_share(m, run)) {  // what it shares comes back with the last of those that share it
+      const ShareId share = m.share_of[run.index()];
+      if (++ended[share] == m.shares[share].runs.size()) {
+        for (const ShareRow::Part& part : m.shares[share].parts) {
+          add_task(m, outlook.amounts, part.profile, part.slots + part.rest, outlook.spare);
+        }
+      }
+    } else {
+      add_task(m, outlook.amounts, ProfileId{std::uint32_t{row.profile}}, 1, outlook.spare);
+    }
     if (outlook.start == never && all_at_least_zero(outlook.spare)) {
       outlook.start = at;
     }
   }
   return outlook;
+}
+
+bool shares_are_harmless(Machine& m, Outlook& outlook, JobId job, std::span<const Placed> placed) {
+  std::map<ExecutorId, model::Instant> ends;
+  for (const Placed& task : placed) {
+    model::Instant& end = ends[task.executor];
+    end =
+        std::max(end, expected_end(m, stage_of(m, job, task.stage), task.partition, task.executor));
+  }
+  for (const Part& part : parts_of(*m.jobs[job].spec, placed)) {
+    if (ends[part.executor] > outlook.start) {
+      add_task(m, outlook.amounts, part.profile, -part.slots, outlook.spare);
+    }
+  }
+  return all_at_least_zero(outlook.spare);
 }
 
 bool is_harmless(Machine& m, Outlook& outlook, StageId stage, std::int32_t partition,

@@ -90,7 +90,10 @@ struct Machine {
   std::vector<std::uint32_t> free_colds;
   Table<GangId, GangRow> gangs;
   Table<RunId, RunRow> runs;
-  std::vector<TimerRow> timers;  // by id ascending
+  // A10; empty under accounting `sum`.
+  Table<ShareId, ShareRow> shares;
+  std::vector<ShareId> share_of;  // by run: its share. Derived
+  std::vector<TimerRow> timers;   // by id ascending
   std::uint32_t next_timer = 0;
   std::uint64_t next_stage_number = 0;  // of stages submitted so far; not state
   UnitQueue queue;

@@ -2,6 +2,7 @@
 // completion of one member, and the group's when its last member is done.
 #include <algorithm>
 
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
@@ -119,14 +120,15 @@ void hold_success(Step& s, RunId id) {
   if (m.config.task_end == model::TaskEndAxis::with_release) {
     s.out.list.emplace_back(ReturnSlot{id});
     unlink_from_stage(m, id);
-    free_slot(m, id);
+    free_slot(s, id);
     m.runs.edit(id).held = true;
     cold_of(m, run.stage).held.push_back({id, run.executor, run.partition});
     return;
   }
-  s.out.list.emplace_back(EndTask{id, model::TaskStatus::success, std::nullopt, true});
+  s.out.list.emplace_back(
+      EndTask{id, model::TaskStatus::success, std::nullopt, true, in_share(m, id)});
   unlink_from_stage(m, id);
-  free_run(m, id);
+  free_run(s, id);
   cold_of(m, run.stage).held.push_back({RunId{}, run.executor, run.partition});
 }
 

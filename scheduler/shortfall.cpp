@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
@@ -16,10 +17,12 @@ std::vector<std::int64_t> claimed(const Machine& m, const GangRow& gang) {
     const StageRow& row = m.stages[StageId{i}];
     const bool own = row.used && row.job == gang.job &&
                      std::ranges::find(gang.members, row.index) != gang.members.end();
-    if (row.used && row.phase == StagePhase::running && !own) {
+    const bool shared = row.gang.valid() && shares_slots(m, m.gangs[row.gang].members.size());
+    if (row.used && row.phase == StagePhase::running && !own && !shared) {
       sum[row.profile] += std::int64_t{row.pending} + row.running;
     }
   }
+  add_shared(m, sum);
   return sum;
 }
 
@@ -29,6 +32,9 @@ std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
   const auto free = m.slots.free_totals();
   std::vector<std::int64_t> have(free.begin(), free.end());
   if (m.config.admission.capacity == model::Capacity::free) {
+    if (takes_idle_only(m, gang.members.size())) {
+      count_idle(m, have);
+    }
     return have;
   }
   for (std::size_t p = 0; p < have.size(); ++p) {

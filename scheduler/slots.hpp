@@ -55,6 +55,10 @@ class Ledger final : public SlotView {
     return name_keys_[executor.index()];
   }
   [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override;
+  // The same, whatever show_bound_only() hides.
+  [[nodiscard]] std::int64_t room(ExecutorId executor, ProfileId profile) const {
+    return trees_[profile.index()].get(executor.value);
+  }
   [[nodiscard]] ExecutorId most_free(ProfileId profile) const override;
   [[nodiscard]] ExecutorId first_free(ProfileId profile, std::uint32_t from) const override;
 

@@ -16,6 +16,7 @@
 #include "model/stage_graph.hpp"
 #include "scheduler/ids.hpp"
 #include "scheduler/state_executors.hpp"
+#include "scheduler/state_shares.hpp"
 #include "scheduler/state_stages.hpp"
 #include "scheduler/state_timers.hpp"
 #include "scheduler/table.hpp"
@@ -65,6 +66,7 @@ struct GangRow {
   std::int32_t checks = 0;        // under retry, in this wait (A6)
   std::int32_t members_left = 0;  // not completed; where members complete one by one (C6)
   TimerId timer;                  // of this wait: retry or fall-back (A6); may have fired
+  std::vector<ShareId> shares;    // of the latest attempt (A10); some may be over, see ShareRow
   bool barrier = false;           // a barrier stage (A12)
   bool resting = false;           // under retry: not looked at before its timer (A8)
   bool patient = false;           // X16: waits for slots, whatever `short` says

@@ -7,6 +7,7 @@
 #include <queue>
 
 #include "model/support/distribution.hpp"
+#include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
@@ -64,6 +65,9 @@ GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::Sta
     for (std::size_t r = 0; r < amounts.size(); ++r) {
       row.amounts[r] += amounts[r] * tasks;
     }
+  }
+  if (shares_slots(m, members.size())) {
+    count_widest(m, spec, graph.group_members.row(group), row);
   }
   row.members = in_order(graph, group);
   return row;

@@ -48,6 +48,7 @@ class Driver {
     bool live = false;
     bool returned = false;       // its slot is free, its line waits (C6)
     bool killed = false;         // only the slot is still held,
+    bool shared = false;         // with others of its group (A10),
     model::Instant free_at = 0;  // until then
   };
   struct StageSim {
@@ -130,6 +131,7 @@ class Driver {
   void end_task(const scheduler::EndTask& action);
   void kill(const scheduler::Kill& action);
   void return_slot(const scheduler::ReturnSlot& action);
+  void return_shared(const scheduler::ReturnShared& action);
   void entry(model::EventBody& body);
   void job_over(model::NameId job, bool failed_or_rejected, bool was_live);
   void slot_came_back(model::ExecutorId executor);
@@ -166,7 +168,7 @@ class Driver {
 
   scheduler::Core core_;
   scheduler::Actions actions_;
-  scheduler::Actions nested_;  // of KillEffective, which has none
+  scheduler::Actions nested_;  // of KillEffective: slots that a group shared, at most
   std::int64_t steps_ = 0;
   Engine engine_;
   model::Instant now_ = 0;

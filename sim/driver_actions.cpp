@@ -19,6 +19,8 @@ void Driver::carry_out() {
       kill(*order);
     } else if (const auto* back = std::get_if<scheduler::ReturnSlot>(&action)) {
       return_slot(*back);
+    } else if (const auto* shared = std::get_if<scheduler::ReturnShared>(&action)) {
+      return_shared(*shared);
     } else {
       const auto& timer = std::get<scheduler::SetTimer>(action);
       Pending pending;
@@ -35,7 +37,9 @@ void Driver::carry_out() {
     nested_.clear();
     core_.step(scheduler::KillEffective{run}, nested_);
     ++steps_;
-    RH_CHECK(nested_.list.empty(), run.value);
+    for (const scheduler::Action& action : nested_.list) {
+      return_shared(std::get<scheduler::ReturnShared>(action));
+    }
     slot_came_back(runs_[run.index()].executor);
   }
 }
@@ -146,6 +150,9 @@ void Driver::end_task(const scheduler::EndTask& action) {
   if (!action.counted) {
     line.counted = false;
   }
+  if (action.shared) {
+    line.slot = model::SlotState::held;
+  }
   if (run.returned) {
     line.slot = model::SlotState::held;
     emit(line);
@@ -168,6 +175,11 @@ void Driver::return_slot(const scheduler::ReturnSlot& action) {
   slot_came_back(run.executor);
 }
 
+void Driver::return_shared(const scheduler::ReturnShared& action) {
+  emit(model::SlotReturned{action.executor_name, action.profile_name, action.count,
+                           action.job_name});
+}
+
 void Driver::kill(const scheduler::Kill& action) {
   Run& run = runs_[action.run.index()];
   RH_CHECK(run.live && !run.killed, action.run.value);
@@ -177,6 +189,9 @@ void Driver::kill(const scheduler::Kill& action) {
   model::TaskEnd line{task_ref(run), run.speculative, model::TaskStatus::killed,
                       action.reason, std::nullopt,    std::nullopt};
   failing_.erase(run.launch);
+  if (action.shared) {
+    line.slot = model::SlotState::held;
+  }
   if (delay == 0) {
     emit(line);
     run.live = false;
@@ -186,6 +201,7 @@ void Driver::kill(const scheduler::Kill& action) {
   line.slot = model::SlotState::held;
   emit(line);
   run.killed = true;
+  run.shared = action.shared;
   run.free_at = later(now_, delay);
   engine_.push(run.free_at,
                {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});

@@ -56,8 +56,10 @@ void Driver::report_task(scheduler::RunId run_id) {
     if (executors_[run.executor.index()].lost) {
       return;  // its slot went with the executor
     }
-    emit(model::SlotReturned{executors_[run.executor.index()].name,
-                             scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
+    if (!run.shared) {
+      emit(model::SlotReturned{executors_[run.executor.index()].name,
+                               scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
+    }
     const model::ExecutorId executor = run.executor;
     step(scheduler::KillEffective{run_id});
     slot_came_back(executor);

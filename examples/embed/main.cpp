@@ -394,6 +394,9 @@ class Engine {
   // Tasks of this engine commit nothing, so none asks.
   void act(const scheduler::CommitAnswered& /*action*/) {}
 
+  // Accounting `sum`: no slot is shared.
+  void act(const scheduler::ReturnShared& action) { RH_CHECK(action.count == 0, action.count); }
+
   void act(const scheduler::SetTimer& action) {
     timers_.emplace(now_ + action.delay, action.timer);
   }

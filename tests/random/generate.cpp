@@ -57,6 +57,7 @@ std::string object_of(const std::vector<std::string>& items) {
 struct Focus {
   bool sequential = false;   // no edge stays pipelined: the dialect,
   bool all_regular = false;  // or the axis
+  bool whole_jobs = false;   // dialect ballista-pipelined
   bool pipelined = false;
   bool wrong_shapes = false;
   bool distributions = false;
@@ -167,6 +168,10 @@ class Generator {
     focus_.two_profiles = focus_.two_profiles || focus_.spoiled_packing;
     focus_.sequential = !focus_.everything_grouped && draw_.percent(12);
     focus_.all_regular = !focus_.everything_grouped && !focus_.sequential && draw_.percent(5);
+    focus_.whole_jobs =
+        !focus_.everything_grouped && !focus_.sequential && !focus_.all_regular && draw_.percent(6);
+    // Where a job is one group, one that reads its own stages through another job waits for ever.
+    focus_.other_jobs = focus_.other_jobs && !focus_.whole_jobs;
   }
 
   // ---- the cluster ----
@@ -263,24 +268,33 @@ class Generator {
 
   std::string scheduler() {
     std::vector<std::string> keys;
+    const std::string accounting =
+        draw_.percent(70) ? "sum" : draw_.pick({"largest-stage", "whole-executor"});
+    const bool shares = accounting != "sum";
+    const bool whole = accounting == "whole-executor";
+    keys.push_back("\"accounting\": \"" + accounting + "\"");
     if (focus_.sequential) {
       keys.emplace_back("\"dialect\": \"sequential\"");
     } else if (focus_.all_regular) {
       keys.emplace_back("\"edges\": \"all-regular\"");
+    } else if (focus_.whole_jobs) {
+      keys.emplace_back("\"dialect\": \"ballista-pipelined\"");
     }
     keys.push_back(fmt::format(
         R"("admission": {{"queue": "{}", "hold": "{}", "short": {}, "overtake": {}, "depth": {}}})",
         draw_.pick({"fifo", "fifo", "fair", "priority", "smallest-first", "unordered"}),
-        draw_.percent(70) ? "reserve" : draw_.pick({"check", "none"}),
+        shares || draw_.percent(70) ? "reserve" : draw_.pick({"check", "none"}),
         draw_.pick({"\"wait\"", "\"wait\"", "\"fail\"",
                     R"({"retry": {"interval": "2ms", "max": 5}})",
                     R"({"fall-back": {"after": "0s"}})", R"({"fall-back": {"after": "3ms"}})"}),
-        draw_.pick({"\"never\"", "\"backfill\"", "\"easy\"", R"({"aging": {"after": "5ms"}})"}),
+        draw_.pick({"\"never\"", "\"backfill\"", whole ? "\"never\"" : "\"easy\"",
+                    R"({"aging": {"after": "5ms"}})"}),
         draw_.percent(80) ? 64 : draw_.range(1, 3)));
     if (!focus_.sequential && draw_.percent(40)) {
       keys.push_back("\"completion\": \"" +
                      draw_.pick({"group", "after-parents", "immediate", "final-stage"}) + "\"");
-      keys.push_back("\"task_end\": \"" + draw_.pick({"at-once", "with-release"}) + "\"");
+      keys.push_back("\"task_end\": \"" +
+                     draw_.pick({"at-once", shares ? "at-once" : "with-release"}) + "\"");
     }
     if (draw_.percent(30)) {
       keys.push_back("\"locality_wait\": \"3ms\"");
@@ -292,7 +306,7 @@ class Generator {
         draw_.pick({"0s", "1ms", "3ms", "10ms"}),
         draw_.pick(
             {"\"fail-job\"", "\"fail-job\"", R"({"rerun-group": {"max": 2, "delay": "1ms"}})"}),
-        draw_.pick({"any", "any", "counted"})));
+        draw_.pick({"any", "any", shares ? "any" : "counted"})));
     keys.push_back(
         "\"placement\": \"" +
         draw_.pick({"spread", "pack", "round-robin", "nested", "consistent-hash", "random"}) +

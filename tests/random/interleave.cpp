@@ -46,13 +46,19 @@ bool same_action(const Action& left, const Action& right, const Actions& of_left
   if (const auto* a = std::get_if<EndTask>(&left)) {
     const auto& b = std::get<EndTask>(right);
     return a->run == b.run && a->status == b.status && a->reason == b.reason &&
-           a->counted == b.counted;
+           a->counted == b.counted && a->shared == b.shared;
   }
   if (const auto* a = std::get_if<Kill>(&left)) {
-    return a->run == std::get<Kill>(right).run && a->reason == std::get<Kill>(right).reason;
+    const auto& b = std::get<Kill>(right);
+    return a->run == b.run && a->reason == b.reason && a->shared == b.shared;
   }
   if (const auto* a = std::get_if<ReturnSlot>(&left)) {
     return a->run == std::get<ReturnSlot>(right).run;
+  }
+  if (const auto* a = std::get_if<ReturnShared>(&left)) {
+    const auto& b = std::get<ReturnShared>(right);
+    return a->job_name == b.job_name && a->executor_name == b.executor_name &&
+           a->profile_name == b.profile_name && a->count == b.count;
   }
   const auto& a = std::get<SetTimer>(left);
   return a.timer == std::get<SetTimer>(right).timer && a.delay == std::get<SetTimer>(right).delay;
@@ -98,6 +104,7 @@ class Environment {
     bool live = false;
     bool killed = false;
     bool returned = false;  // its slot is free, its end is told later (C6)
+    bool shared = false;    // killed, and what it shares may be held by others (A10)
   };
   struct Timer {
     TimerId id;
@@ -238,6 +245,9 @@ class Environment {
         kill_task(*kill);
       } else if (const auto* back = std::get_if<ReturnSlot>(&action)) {
         return_slot(*back);
+      } else if (const auto* shared = std::get_if<ReturnShared>(&action)) {
+        emit(model::SlotReturned{shared->executor_name, shared->profile_name, shared->count,
+                                 shared->job_name});
       } else {
         const auto& timer = std::get<SetTimer>(action);
         timers_.push_back({timer.timer, now_ + timer.delay});
@@ -284,7 +294,7 @@ class Environment {
     const model::NameId profile = scenario_.cluster.profiles[stage.profile.index()].name;
     Run& run = runs_[launch.run.index()];
     RH_CHECK(!run.live, launch.run.value);
-    run = {launch, profile, true, false, false};
+    run = {launch, profile, true, false, false, false};
     ++executors_[launch.executor.index()].runs;
     emit(model::TaskStart{task_ref(launch), launch.speculative});
   }
@@ -298,6 +308,9 @@ class Environment {
       line.counted = false;
     }
     run.live = false;
+    if (end.shared) {
+      line.slot = model::SlotState::held;
+    }
     if (run.returned) {
       line.slot = model::SlotState::held;
     } else {
@@ -318,6 +331,7 @@ class Environment {
     Run& run = runs_[kill.run.index()];
     RH_CHECK(run.live && !run.killed, kill.run.value);
     run.killed = true;
+    run.shared = kill.shared;
     emit(model::TaskEnd{task_ref(run.launch), run.launch.speculative, model::TaskStatus::killed,
                         kill.reason, std::nullopt, model::SlotState::held});
   }
@@ -467,7 +481,9 @@ class Environment {
     Run& run = runs_[id.index()];
     run.live = false;
     --executors_[run.launch.executor.index()].runs;
-    emit(model::SlotReturned{run.launch.executor_name, run.profile, 1, run.launch.job_name});
+    if (!run.shared) {
+      emit(model::SlotReturned{run.launch.executor_name, run.profile, 1, run.launch.job_name});
+    }
     step(KillEffective{id});
     maybe_leaves(run.launch.executor);
   }

@@ -8,6 +8,7 @@
 #include "policies/registry.hpp"
 #include "properties/monitor_set.hpp"
 #include "properties/registry.hpp"
+#include "reports/metrics.hpp"
 #include "sim/simulation.hpp"
 #include "traces/scenario_json.hpp"
 
@@ -98,12 +99,14 @@ std::vector<std::string> judge_run(const Scenario& scenario, Reached& reached,
     properties::MonitorSet monitors;
     Reached of_run;
     Tally tally(scenario, of_run);
-    std::vector<model::Observer*> observers{&monitors, &tally};
+    reports::Metrics metrics;  // checks for itself that its slots add up
+    std::vector<model::Observer*> observers{&monitors, &tally, &metrics};
     if (watcher != nullptr) {
       observers.push_back(watcher);
     }
     const sim::RunResult result = run(scenario, observers, true);
     monitors.finish();
+    (void)metrics.finish();
     reached.add(of_run);
     wrong = certain_violations(monitors.violations(), scenario, of_run);
     judge_again(scenario, result.journal_hash, wrong);

@@ -13,6 +13,7 @@ namespace rehearse::testing {
 
 // What went wrong, one line each; empty: nothing. Adds to `reached` what the run reached.
 //   - it ends, without an internal fault, and every promised property holds;
+//   - the uses of every slot add up to its time (reports/metrics.hpp);
 //   - again, and read back from what write_scenario makes of it, it gives the same journal hash;
 //   - F3: without marks, with `edges: all-regular` and under `sequential` the journal is the same.
 // `watcher`, if any, sees the first run's journal.

@@ -16,6 +16,8 @@ namespace {
 // Every one of these must be reached by a campaign of some thousand runs.
 constexpr auto places = std::to_array<std::string_view>({
     "group admitted",
+    "rest of an executor reserved",
+    "shared slots returned together",
     "two groups admitted at one instant",
     "group waited for slots",
     "group waited for inputs",
@@ -334,12 +336,18 @@ void Tally::on_task(const model::Event& event) {
     }
     return;
   }
+  if (const auto* line = event.as<model::Reservation>(); line != nullptr && line->delta > 0) {
+    reached_.add("rest of an executor reserved");
+  }
+  if (const auto* line = event.as<model::SlotReturned>(); line != nullptr && line->count > 1) {
+    reached_.add("shared slots returned together");
+  }
   const auto* end = event.as<model::TaskEnd>();
   if (end == nullptr) {
     return;
   }
   on_try_end(*end);
-  if (end->slot) {
+  if (end->slot && end->status == model::TaskStatus::killed) {
     reached_.add("slot held after a kill");
   }
   if (end->status != model::TaskStatus::success) {

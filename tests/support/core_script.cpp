@@ -188,6 +188,10 @@ class Engine {
         const std::string task = take_run(kill->run);
         lines_ += fmt::format("kill {} {}\n", task, model::name_of(kill->reason));
         dying_.emplace_back(task, kill->run);
+      } else if (const auto* shared = std::get_if<ReturnShared>(&action)) {
+        lines_ += fmt::format("return {} {} of {} on {}\n", shared->count,
+                              names_.text(shared->profile_name), names_.text(shared->job_name),
+                              names_.text(shared->executor_name));
       } else {
         const auto& timer = std::get<SetTimer>(action);
         lines_ +=

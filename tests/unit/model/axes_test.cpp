@@ -139,7 +139,9 @@ TEST_CASE("errors say where, what and what else") {
   CHECK(error_of("speculation", "[quantile=1.5]").field == "/quantile");
   CHECK(error_of("pools", "[a[weight=0]]").field == "/a/weight");
   CHECK(error_of("pools", "[a,a]").field == "/a");
-  CHECK(error_of("placement", "mine.so:best[k=1]").what.find("not built yet") != std::string::npos);
+  CHECK(error_of("placement", "mine.so:").what.find("names no policy") != std::string::npos);
+  CHECK(error_of("placement", "mine.so:best[k]").what.find("no parameter") != std::string::npos);
+  CHECK(error_of("start", "mine.so:best").what.find("mine.so:best") != std::string::npos);
   CHECK(error_of("overflow", "block").what == "overflow is not built yet");
 }
 

@@ -97,6 +97,8 @@ TEST_CASE("axis values") {
                                           {"completion", "immediate"},
                                           {"completion", "final-stage"},
                                           {"grouping", "job"},
+                                          {"accounting", "largest-stage"},
+                                          {"accounting", "whole-executor"},
                                           {"admission.hold", "check"},
                                           {"admission.short", "retry"},
                                           {"admission.overtake", "easy"},
@@ -115,8 +117,6 @@ TEST_CASE("axis values") {
     CHECK(refused_at(scenario).empty());
   }
   for (const auto& [axis, value] : Values{{"admission.hold", "bulk[timeout=1s]"},
-                                          {"accounting", "largest-stage"},
-                                          {"accounting", "whole-executor"},
                                           {"slots", "shared[factor=2]"},
                                           {"start", "lazy"},
                                           {"max_partitions_per_task", "3"},
@@ -131,6 +131,30 @@ TEST_CASE("axis values") {
     }
     CHECK(refused_at(scenario) == pointer);
   }
+}
+
+TEST_CASE("what is shared is reserved at admission") {
+  using Values = std::vector<std::pair<std::string_view, std::string_view>>;
+  for (const std::string_view accounting : {"largest-stage", "whole-executor"}) {
+    for (const auto& [axis, value] : Values{{"admission.hold", "check"},
+                                            {"admission.hold", "none"},
+                                            {"admission.shortfall", "rejection"},
+                                            {"failure.member", "counted"},
+                                            {"task_end", "with-release"}}) {
+      CAPTURE(value);
+      Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
+      set(scenario, axis, value);
+      CHECK(refused_at(scenario).empty());
+      set(scenario, "accounting", accounting);
+      CHECK(refused_at(scenario) == "/scheduler/accounting");
+    }
+  }
+  Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
+  set(scenario, "admission.overtake", "easy");
+  set(scenario, "accounting", "largest-stage");
+  CHECK(refused_at(scenario).empty());
+  set(scenario, "accounting", "whole-executor");
+  CHECK(refused_at(scenario) == "/scheduler/accounting");
 }
 
 TEST_CASE("autoscaling runs only beside jobs that are rejected for it") {
