@@ -94,6 +94,9 @@ std::optional<Error> unsupported_accounting(const SchedulerConfig& config) {
   if (config.task_end == TaskEndAxis::with_release) {
     return beside("task_end", "with-release", "built is: at-once");
   }
+  if (config.admission.overtake_object) {
+    return beside("admission.overtake", "of a shared object", "built are: never, backfill, aging");
+  }
   const bool whole = config.accounting == Accounting::whole_executor;
   if (whole && config.admission.overtake == Overtake::easy) {
     return beside("admission.overtake", "easy", "built are: never, backfill, aging");
@@ -111,7 +114,8 @@ std::optional<Error> unsupported_axes(const Scenario& scenario) {
   for (const BuiltAxis& row : built_axes) {
     const AxisText value = get_axis(config, scenario.names, row.axis);
     const auto last = row.values.begin() + static_cast<std::ptrdiff_t>(row.count);
-    if (std::find(row.values.begin(), last, value.value) == last) {
+    const bool object = row.axis == "admission.queue" && config.admission.queue_object;
+    if (!object && std::find(row.values.begin(), last, value.value) == last) {
       return not_built(axis_pointer(row.axis), fmt::format("{} {}", row.axis, to_string(value)),
                        fmt::format("built are: {}", fmt::join(row.values.begin(), last, ", ")));
     }
