@@ -166,6 +166,7 @@ class Track {
   void look_at_groups(Index job);
   void list_stage();  // of the event at hand
   void wait_again(const model::TaskEnd& event);
+  void no_longer_waits();  // the partition at hand
   void drop_body(Job& job);
   void succeed(const model::TaskEnd& event);
   [[nodiscard]] bool shares() const;

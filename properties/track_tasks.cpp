@@ -137,6 +137,8 @@ void Track::apply_one(const model::TaskEnd& event) {
     }
     if (event.counted.value_or(true)) {
       succeed(event);
+    } else if (rules_.config.failure.incomplete == model::Incomplete::success_then_rerun) {
+      no_longer_waits();  // X9: ticked off, without an output
     }
   } else if (event.reason == model::TaskReason::fetch_failed) {
     fetch_failed_ = true;
@@ -161,6 +163,13 @@ void Track::wait_again(const model::TaskEnd& event) {
   }
 }
 
+void Track::no_longer_waits() {
+  if (target_.partition->waits) {
+    target_.partition->waits = false;
+    --target_.stage->waiting;
+  }
+}
+
 // A success that counts ticks its partition off; outside groups that commit it also registers the
 // output (C4).
 void Track::succeed(const model::TaskEnd& event) {
@@ -172,10 +181,7 @@ void Track::succeed(const model::TaskEnd& event) {
   Partition& partition = *target_.partition;
   partition.executor = seen_.executor_index;
   partition.succeeded = true;
-  if (partition.waits) {
-    partition.waits = false;
-    --target_.stage->waiting;
-  }
+  no_longer_waits();
   if (!partition.done) {
     partition.done = true;
     ++target_.stage->done;

@@ -144,6 +144,32 @@ void forget_failures(StageCold& cold, std::int32_t partition) {
   }
 }
 
+// The live attempt, if any, need not start the partition any more.
+void no_longer_pending(Machine& m, StageId stage, std::int32_t partition) {
+  StageCold& cold = cold_of(m, stage);
+  const auto pending = std::ranges::find(cold.again, partition);
+  if (pending == cold.again.end()) {
+    return;
+  }
+  cold.again.erase(pending);
+  if (std::ranges::find(cold.tries, partition, &StageCold::Tries::partition) == cold.tries.end()) {
+    cold.tries.push_back({partition, 0, 0});  // no try of this attempt began
+  }
+  StageRow& row = m.stages.edit(stage);
+  if (--row.pending == 0 && !copies_due(m, stage)) {
+    m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
+  }
+}
+
+// X9, success-then-rerun: neither what is pending nor what runs of it is waited for.
+void tick_off(Machine& m, StageId stage, std::int32_t partition) {
+  no_longer_pending(m, stage, partition);
+  if (m.stages[stage].phase == StagePhase::running &&
+      output_executor(m, stage, partition) == none_u32) {
+    cold_of(m, stage).ticked_off.push_back(partition);
+  }
+}
+
 void regular_succeeded(Step& s, const RunRow& run) {
   Machine& m = s.m;
   const StageId stage = run.stage;
@@ -155,18 +181,7 @@ void regular_succeeded(Step& s, const RunRow& run) {
   ++row.done;
   const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
   if (row.old_running > 0 || !of_live_attempt || runs_now(m, stage, run.partition)) {
-    StageCold& cold = cold_of(m, stage);
-    const auto pending = std::ranges::find(cold.again, run.partition);
-    if (pending != cold.again.end()) {
-      cold.again.erase(pending);
-      if (std::ranges::find(cold.tries, run.partition, &StageCold::Tries::partition) ==
-          cold.tries.end()) {
-        cold.tries.push_back({run.partition, 0, 0});  // no try of this attempt began
-      }
-      if (--row.pending == 0 && !copies_due(m, stage)) {
-        m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
-      }
-    }
+    no_longer_pending(m, stage, run.partition);
     kill_other_tries(s, stage, run.partition);
   }
   commit_output(s, stage, run);
@@ -218,6 +233,9 @@ void task_ended(Step& s, const TaskEnded& input) {
   } else if (!counted && is_stale(m, run)) {
     stale_success(s, run);
   } else if (!counted) {
+    if (m.config.failure.incomplete == model::Incomplete::success_then_rerun) {
+      tick_off(m, run.stage, run.partition);
+    }
     attempt_maybe_over(s, run.stage);
   } else if (member) {
     member_succeeded(s, run);
@@ -245,11 +263,28 @@ void complete_attempt(Step& s, StageId stage, model::StageStatus status,
   }
 }
 
+namespace {
+
+// Are all tries that run in the live attempt of partitions that were ticked off?
+bool runs_ticked_off_only(const Machine& m, StageId stage) {
+  const std::vector<std::int32_t>& ticked = m.colds[m.stages[stage].cold].ticked_off;
+  if (ticked.empty()) {
+    return false;
+  }
+  return std::ranges::all_of(live_runs(m, stage), [&](RunId id) {
+    const RunRow& run = m.runs[id];
+    return run.attempt != m.stages[stage].attempt ||
+           std::ranges::find(ticked, run.partition) != ticked.end();
+  });
+}
+
+}  // namespace
+
 void attempt_maybe_over(Step& s, StageId stage) {
   Machine& m = s.m;
   const StageRow& row = m.stages[stage];
   if (row.phase != StagePhase::running || is_member(m, stage) || row.pending > 0 ||
-      row.running > 0) {
+      (row.running > 0 && !runs_ticked_off_only(m, stage))) {
     return;
   }
   if (row.done == row.tasks) {

@@ -160,6 +160,7 @@ void submit_attempt(Step& s, StageId stage) {
   cold.tries.clear();
   cold.again.clear();
   cold.covered.clear();
+  cold.ticked_off.clear();
   cold.outputs.resize(static_cast<std::size_t>(row.tasks), none_u32);
   row.pending = row.tasks - row.done;
   row.listed_partitions = row.done > 0;
@@ -500,6 +501,7 @@ void release_stage_rows(Machine& m, JobId job) {
     cold.again.clear();
     cold.tries.clear();
     cold.covered.clear();
+    cold.ticked_off.clear();
     cold.committed.clear();
     cold.authorized.clear();
     cold.foreign_readers.clear();

@@ -83,12 +83,13 @@ struct StageCold {
     std::uint32_t stamp = 0;  // of the run; another one: the row has been used again since
     bool operator==(const Launched&) const = default;
   };
-  std::vector<Launched> launched;       // in launch order; most ended since, see live_runs
-  std::vector<std::uint32_t> outputs;   // executor by partition, none_u32 = no counted success
-  std::vector<std::int32_t> again;      // pending partitions below next_partition, descending
-  std::vector<Tries> tries;             // by partition ascending
-  model::Ranges covered;                // partitions of the live attempt; empty: all
-  std::vector<std::int32_t> committed;  // ascending: output_committed was written
+  std::vector<Launched> launched;        // in launch order; most ended since, see live_runs
+  std::vector<std::uint32_t> outputs;    // executor by partition, none_u32 = no counted success
+  std::vector<std::int32_t> again;       // pending partitions below next_partition, descending
+  std::vector<Tries> tries;              // by partition ascending
+  model::Ranges covered;                 // partitions of the live attempt; empty: all
+  std::vector<std::int32_t> ticked_off;  // in the live attempt, without an output (X9)
+  std::vector<std::int32_t> committed;   // ascending: output_committed was written
   struct Authorized {  // at-group-commit, not committed yet; its output may be lost meanwhile
     std::int32_t partition = 0;
     ExecutorId executor;
