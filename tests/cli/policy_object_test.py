@@ -1,5 +1,5 @@
-"""Policies of shared objects: the example of docs/add-a-policy.md loads and decides as it says; what
-breaks the contract is stopped with its name, the call and exit status 3."""
+"""Policies of shared objects: the example of docs/add-a-policy.md loads and decides as it says;
+what breaks the contract is stopped with its name, the call and exit status 3."""
 
 import os
 import re
