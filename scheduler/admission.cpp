@@ -409,8 +409,8 @@ void visit_gang(Pass& pass, StageId leader) {
   const JobId job = m.gangs[gang].job;
   const bool starved = m.gangs[gang].starved;
   refuse(pass, leader);
-  const bool waits = m.jobs.has(job) && m.jobs[job].phase == JobPhase::live &&
-                     m.stages[leader].gang.valid() && !m.gangs[m.stages[leader].gang].resting;
+  const bool waits =
+      m.jobs.has(job) && m.jobs[job].phase == JobPhase::live && m.stages[leader].gang.valid();
   const bool may_lead = m.config.admission.when_short != model::Short::retry;  // A16
   if (waits && may_lead && !starved && !pass.head_found) {
     become_head(pass, leader);
