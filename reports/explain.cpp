@@ -24,22 +24,14 @@ struct Explain::State {
 
 namespace {
 
-Outcome outcome_of(const TryFacts& row) {
+Outcome outcome_of_try(const TryFacts& row) {
   if (row.rejected) {
     return Outcome::rejected;
   }
   if (!row.outcome) {
     return Outcome::unfinished;
   }
-  switch (*row.outcome) {
-    case model::JobOutcome::succeeded:
-      return Outcome::succeeded;
-    case model::JobOutcome::failed:
-      return Outcome::failed;
-    case model::JobOutcome::cancelled:
-      return Outcome::cancelled;
-  }
-  return Outcome::unfinished;
+  return outcome_of(*row.outcome);
 }
 
 void check_tiles(const Explanation& result) {
@@ -65,7 +57,7 @@ Explanation Explain::State::explain() const {
   result.tries = std::ssize(rows);
   result.submit_ns = rows.front().submit_ns;
   result.end_ns = end_of(rows.back());
-  result.outcome = outcome_of(rows.back());
+  result.outcome = outcome_of_try(rows.back());
   result.code = rows.back().code;
   for (const TryFacts& row : rows) {
     const bool last = &row == &rows.back();

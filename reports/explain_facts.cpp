@@ -196,17 +196,22 @@ void ExplainFacts::add_edges(TryFacts& row, const model::JobSubmitted& event) {
   }
 }
 
+template <class Ending>
+void ExplainFacts::end_try(const Ending& event) {
+  TryFacts& row = tries_.back();
+  row.code = event.code;
+  row.end_ns = now_;
+  row.detail = names_->text(event.detail);
+  row.need = event.need.value_or(model::PerProfile{});
+  row.have = event.have.value_or(model::PerProfile{});
+  live_ = false;
+  waiters_.clear();
+}
+
 void ExplainFacts::apply(const model::JobRejected& event) {
   if (wanted(event.job)) {
-    TryFacts& row = tries_.back();
-    row.rejected = true;
-    row.code = event.code;
-    row.end_ns = now_;
-    row.detail = names_->text(event.detail);
-    row.need = event.need.value_or(model::PerProfile{});
-    row.have = event.have.value_or(model::PerProfile{});
-    live_ = false;
-    waiters_.clear();
+    tries_.back().rejected = true;
+    end_try(event);
   }
   work_.gone(event.job);
   order_.erase(event.job);
@@ -214,15 +219,8 @@ void ExplainFacts::apply(const model::JobRejected& event) {
 
 void ExplainFacts::apply(const model::JobEnd& event) {
   if (wanted(event.job)) {
-    TryFacts& row = tries_.back();
-    row.outcome = event.outcome;
-    row.code = event.code;
-    row.end_ns = now_;
-    row.detail = names_->text(event.detail);
-    row.need = event.need.value_or(model::PerProfile{});
-    row.have = event.have.value_or(model::PerProfile{});
-    live_ = false;
-    waiters_.clear();
+    tries_.back().outcome = event.outcome;
+    end_try(event);
   }
   work_.gone(event.job);
   order_.erase(event.job);

@@ -72,6 +72,8 @@ class ExplainFacts {
   void apply(const model::ExecutorHeld& event);
   void apply(const model::ExecutorReleased& event);
   void apply(const model::JobSubmitted& event);
+  template <class Ending>
+  void end_try(const Ending& event);  // of a rejection or an end
   void apply(const model::JobRejected& event);
   void apply(const model::JobEnd& event);
   void apply(const model::GroupFormed& event);

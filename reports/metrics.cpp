@@ -23,18 +23,6 @@ namespace {
 constexpr std::array<std::string_view, 5> outcome_names = {"succeeded", "failed", "cancelled",
                                                            "rejected", "unfinished"};
 
-Outcome outcome_of(model::JobOutcome outcome) {
-  switch (outcome) {
-    case model::JobOutcome::succeeded:
-      return Outcome::succeeded;
-    case model::JobOutcome::failed:
-      return Outcome::failed;
-    case model::JobOutcome::cancelled:
-      return Outcome::cancelled;
-  }
-  return Outcome::unfinished;
-}
-
 // "q#2" -> ("q", 2); a name without a number is its own request.
 std::pair<std::string_view, std::int32_t> split_request(std::string_view name) {
   const std::size_t mark = name.rfind('#');
@@ -71,6 +59,18 @@ double ratio(Wide part, Wide whole) {
 }
 
 }  // namespace
+
+Outcome outcome_of(model::JobOutcome outcome) {
+  switch (outcome) {
+    case model::JobOutcome::succeeded:
+      return Outcome::succeeded;
+    case model::JobOutcome::failed:
+      return Outcome::failed;
+    case model::JobOutcome::cancelled:
+      return Outcome::cancelled;
+  }
+  return Outcome::unfinished;
+}
 
 std::string_view name_of(Outcome outcome) {
   return outcome_names.at(static_cast<std::size_t>(outcome));

@@ -19,6 +19,7 @@ enum class Outcome : std::uint8_t { succeeded, failed, cancelled, rejected, unfi
 
 // "succeeded", ...: the words of the JSON results.
 [[nodiscard]] std::string_view name_of(Outcome outcome);
+[[nodiscard]] Outcome outcome_of(model::JobOutcome outcome);
 
 struct JobMetrics {
   std::string name;     // "q#1"

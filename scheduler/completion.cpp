@@ -60,6 +60,7 @@ void stage_is_done(Step& s, StageId stage) {
   StageRow& row = m.stages.edit(stage);
   row.phase = StagePhase::done;
   row.failures = 0;
+  end_commits(cold_of(m, stage));  // SS-1.11: with the stage, not with its attempt
   no_longer_starved(m, stage);
   if (is_sink(m, stage) && !row.sink_done) {  // one that others read may be done a second time
     row.sink_done = true;
