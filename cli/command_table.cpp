@@ -246,7 +246,7 @@ constexpr auto option_rows = std::to_array<OptionInfo>({
 constexpr auto key_rows = std::to_array<std::string_view>({
     "executors[]: launch, memory_pool, disk_space",
     "jobs[]: mode, properties, client, query",
-    "stages[]: width, waits_for, memory",
+    "stages[]: waits_for, memory",
     "edges[]: pattern, transport, retained, durable, consume",
     "faults[]: launch_fails, partition_network",
     "workload: synthetic",

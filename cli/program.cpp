@@ -12,6 +12,7 @@
 #include "cli/verbs.hpp"
 #include "model/support/check.hpp"
 #include "policies/guard.hpp"
+#include "policies/registry.hpp"
 
 namespace rehearse::cli {
 namespace {
@@ -91,6 +92,7 @@ int guarded(const std::function<int()>& body) {
 int run_program(std::span<const std::string> arguments) {
   install_interrupt_handler();
   const PolicyWatch watch;
+  policies::introduce();
   return guarded([&] { return run_parsed(arguments); });
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <optional>
 
 #include "model/support/check.hpp"
@@ -179,33 +181,42 @@ Result<void> set_parameters(SchedulerConfig& config, std::string_view axis, cons
 
 // ---- choices ----
 
-constexpr std::string_view shared_object = ".so:";
+// By axis. Written when a program starts, then only read.
+std::map<std::string, std::vector<std::string_view>, std::less<>>& known_policies() {
+  static std::map<std::string, std::vector<std::string_view>, std::less<>> names;
+  return names;
+}
+
+bool is_known_policy(std::string_view axis, std::string_view name) {
+  const auto found = known_policies().find(axis);
+  return found != known_policies().end() &&
+         std::find(found->second.begin(), found->second.end(), name) != found->second.end();
+}
 
 template <NamedEnum E>
-std::string all_names() {
-  return fmt::format("{}", fmt::join(EnumNames<E>::texts, ", "));
+std::vector<std::string_view> all_names(std::string_view axis) {
+  std::vector<std::string_view> names(EnumNames<E>::texts.begin(), EnumNames<E>::texts.end());
+  if (const auto found = known_policies().find(axis); found != known_policies().end()) {
+    names.insert(names.end(), found->second.begin(), found->second.end());
+  }
+  return names;
 }
 
 template <NamedEnum E>
 Result<E> read_choice(std::string_view axis, const AxisText& value) {
   if (value.written == WrittenAs::json_number || value.written == WrittenAs::json_boolean) {
     return bad("", fmt::format("{} is no value of {}", value.value, axis),
-               "write one of: " + all_names<E>());
-  }
-  if (value.value.find(shared_object) != std::string::npos) {
-    return bad("",
-               fmt::format("\"{}\": policies from shared objects are not built yet", value.value),
-               "built in are: " + all_names<E>());
+               fmt::format("write one of: {}", fmt::join(all_names<E>(axis), ", ")));
   }
   const std::optional<E> chosen = parse_enum<E>(value.value);
   if (chosen) {
     return *chosen;
   }
-  const auto& texts = EnumNames<E>::texts;
-  const std::string nearest = nearest_name(value.value, texts.data(), texts.data() + texts.size());
+  const std::vector<std::string_view> names = all_names<E>(axis);
+  const std::string nearest = nearest_name(value.value, names.data(), names.data() + names.size());
   return bad("", fmt::format("unknown value \"{}\" of {}", value.value, axis),
              (nearest.empty() ? "" : fmt::format("did you mean \"{}\"? ", nearest)) +
-                 "known are: " + all_names<E>());
+                 fmt::format("known are: {}", fmt::join(names, ", ")));
 }
 
 // `fair` alone has a parameter that is no number.
@@ -223,7 +234,7 @@ Result<void> set_fair_ties(SchedulerConfig& config, const AxisText& value) {
   return {};
 }
 
-// ---- policies of shared objects ----
+// ---- policies that are no enumerators ----
 
 // Where the axis keeps one; null for an axis whose values are no policies.
 template <class E, class Config>
@@ -262,7 +273,11 @@ std::size_t object_colon(std::string_view text) {
 
 Result<PolicyObject> read_object(const AxisText& value) {
   const std::size_t colon = object_colon(value.value);
-  PolicyObject object{value.value.substr(0, colon), value.value.substr(colon + 1), {}};
+  PolicyObject object{{}, value.value, {}};
+  if (colon != std::string_view::npos) {
+    object.file = value.value.substr(0, colon);
+    object.name = value.value.substr(colon + 1);
+  }
   if (object.name.empty()) {
     return bad("", fmt::format("\"{}\" names no policy", value.value),
                "write FILE.so:NAME, or FILE.so:NAME[KEY=VALUE]");
@@ -278,7 +293,7 @@ Result<PolicyObject> read_object(const AxisText& value) {
 }
 
 AxisText object_text(const PolicyObject& object) {
-  AxisText text(object.file + ":" + object.name);
+  AxisText text(object.file.empty() ? object.name : object.file + ":" + object.name);
   for (const auto& [key, value] : object.parameters) {
     text.bracketed = true;
     text.parameters.push_back({key, AxisText(value)});
@@ -292,7 +307,7 @@ Result<void> set_choice(SchedulerConfig& config, NameTable&, std::string_view ax
   using E = std::remove_cvref_t<decltype(Field(config))>;
   if constexpr (takes_objects<E>) {
     object_of<E>(config)->reset();
-    if (object_colon(value.value) != std::string_view::npos) {
+    if (object_colon(value.value) != std::string_view::npos || is_known_policy(axis, value.value)) {
       Result<PolicyObject> object = read_object(value);
       if (!object) {
         return std::unexpected(std::move(object.error()));
@@ -387,6 +402,27 @@ Result<void> set_bound(SchedulerConfig& config, NameTable& names, std::string_vi
 template <auto Field>
 AxisText get_bound(const SchedulerConfig& config, const NameTable&, std::string_view) {
   return AxisText(Field(config) ? std::to_string(*Field(config)) : "none");
+}
+
+// A21: what a task takes.
+constexpr std::string_view without_bound = "unbounded";
+
+Result<void> set_slices(SchedulerConfig& config, NameTable& names, std::string_view axis,
+                        const AxisText& value) {
+  if (value.value == without_bound && !value.bracketed) {
+    config.max_partitions_per_task = any_number_of_partitions;
+    return {};
+  }
+  return set_bound<[](auto& c) -> auto& { return c.max_partitions_per_task; }>(config, names, axis,
+                                                                               value);
+}
+
+AxisText get_slices(const SchedulerConfig& config, const NameTable&, std::string_view) {
+  const std::optional<std::int64_t>& most = config.max_partitions_per_task;
+  if (most == any_number_of_partitions) {
+    return AxisText(std::string(without_bound));
+  }
+  return AxisText(most ? std::to_string(*most) : "none");
 }
 
 template <auto Field>
@@ -662,7 +698,9 @@ constexpr std::array rows = std::to_array<AxisRow>({
      set_pools,
      get_pools},
     choice<RH_FIELD(offers)>("offers", "push, pull"),
-    bound<RH_FIELD(max_partitions_per_task)>("max_partitions_per_task"),
+    {{"max_partitions_per_task", AxisKind::integer, "an integer, none, unbounded"},
+     set_slices,
+     get_slices},
     bound<RH_FIELD(read_cap)>("read_cap"),
     unbuilt("registration_wait", "a duration"),
     unbuilt("discovery_poll", "a duration"),
@@ -713,6 +751,10 @@ Result<void> set_axis(SchedulerConfig& config, NameTable& names, std::string_vie
                                : fmt::format("did you mean \"{}\"?", nearest));
   }
   return row->set(config, names, axis, value);
+}
+
+void know_policies(std::string_view axis, std::span<const std::string_view> names) {
+  known_policies()[std::string(axis)].assign(names.begin(), names.end());
 }
 
 AxisText get_axis(const SchedulerConfig& config, const NameTable& names, std::string_view axis) {

@@ -73,6 +73,10 @@ struct AxisInfo {
 [[nodiscard]] Result<void> set_axis(SchedulerConfig& config, NameTable& names,
                                     std::string_view axis, const AxisText& value);
 
+// Policies that this build has beside the enumerators of their axis; they stand in a configuration
+// as a PolicyObject without a file. Told once, when a program starts (policies::introduce).
+void know_policies(std::string_view axis, std::span<const std::string_view> names);
+
 // The canonical value: every parameter of the value in force, exact. `axis` must be a built one.
 [[nodiscard]] AxisText get_axis(const SchedulerConfig& config, const NameTable& names,
                                 std::string_view axis);

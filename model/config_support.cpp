@@ -29,7 +29,6 @@ constexpr std::array built_axes = std::to_array<BuiltAxis>({
     {"slots", {"exclusive"}, 1},
     {"start", {"eager"}, 1},
     {"offers", {"push", "pull"}, 2},
-    {"max_partitions_per_task", {"none"}, 1},
     {"read_cap", {"none"}, 1},
 });
 
@@ -104,12 +103,23 @@ std::optional<Error> unsupported_accounting(const SchedulerConfig& config) {
   return std::nullopt;
 }
 
+// A copy is of one partition, a slice of several: what a copy of a slice would be nobody says.
+std::optional<Error> unsupported_slices(const SchedulerConfig& config) {
+  if (!config.speculation || config.max_partitions_per_task.value_or(1) == 1) {
+    return std::nullopt;
+  }
+  return not_built(axis_pointer("max_partitions_per_task"),
+                   "max_partitions_per_task above 1 beside speculation",
+                   "built are: none and 1, or speculation off");
+}
+
 std::optional<Error> unsupported_axes(const Scenario& scenario) {
   const SchedulerConfig& config = scenario.scheduler;
   if (!is_built(config.dialect)) {
     return not_built(axis_pointer("dialect"),
                      fmt::format("dialect \"{}\"", name_of(config.dialect)),
-                     "built are: sequential, psd, spark, prototype, barrier, ballista-pipelined");
+                     "built are: sequential, psd, spark, prototype, barrier, ballista, "
+                     "ballista-pipelined");
   }
   for (const BuiltAxis& row : built_axes) {
     const AxisText value = get_axis(config, scenario.names, row.axis);
@@ -120,7 +130,10 @@ std::optional<Error> unsupported_axes(const Scenario& scenario) {
                        fmt::format("built are: {}", fmt::join(row.values.begin(), last, ", ")));
     }
   }
-  return unsupported_accounting(config);
+  if (std::optional<Error> error = unsupported_accounting(config)) {
+    return error;
+  }
+  return unsupported_slices(config);
 }
 
 // Rejected jobs never reach the missing feature; `autoscale` is a setting beside a job that this
@@ -144,7 +157,7 @@ std::optional<Error> unsupported_job(const Scenario& scenario, std::size_t index
 bool is_built(Dialect dialect) {
   return dialect == Dialect::sequential || dialect == Dialect::psd || dialect == Dialect::spark ||
          dialect == Dialect::prototype || dialect == Dialect::barrier ||
-         dialect == Dialect::ballista_pipelined;
+         dialect == Dialect::ballista || dialect == Dialect::ballista_pipelined;
 }
 
 std::span<const std::string_view> built_values(std::string_view axis) {

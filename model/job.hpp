@@ -39,6 +39,8 @@ struct StageSpec {
   bool cached = false;
   bool abandons = false;
   std::optional<Duration> estimate;  // what the scheduler believes; absent = the mean
+  // Of a collapse stage (A21): how many partitions its one task reads; a note to readers.
+  std::optional<std::int32_t> width;
 
   // What the driver of a recorded system needs before it can launch: the stage counts as ready
   // start_delay after the last of its regular inputs became available (after the submission of

@@ -114,6 +114,7 @@ void set_ballista(SchedulerConfig& config) {
   config.profiles = ProfilesAxis::single;
   config.placement = Placement::pack;
   config.completion = Completion::immediate;
+  config.max_partitions_per_task = any_number_of_partitions;
 }
 
 void set_ballista_pipelined(SchedulerConfig& config) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -114,10 +115,11 @@ struct SpeculationConfig {  // absent = off
   bool operator==(const SpeculationConfig&) const = default;
 };
 
-// A policy of a shared object, "mine.so:name[key=value]". Where an axis has one, its enumerator
-// says nothing and stays at that which promises least.
+// A policy that is no enumerator of its axis: of a shared object, "mine.so:name[key=value]", or of
+// the build. Where an axis has one, its enumerator says nothing and stays at that which promises
+// least.
 struct PolicyObject {
-  std::string file;
+  std::string file;  // empty: of the build
   std::string name;
   std::vector<std::pair<std::string, std::string>> parameters;  // as written
   bool operator==(const PolicyObject&) const = default;
@@ -155,6 +157,9 @@ struct FailureConfig {
   bool operator==(const FailureConfig&) const = default;
 };
 
+// max_partitions_per_task: as many as there are slots.
+inline constexpr std::int64_t any_number_of_partitions = std::numeric_limits<std::int64_t>::max();
+
 struct SchedulerConfig {
   Dialect dialect = Dialect::psd;
   EdgesAxis edges = EdgesAxis::as_marked;
@@ -181,6 +186,8 @@ struct SchedulerConfig {
   std::optional<SpeculationConfig> speculation;
   std::vector<PoolConfig> pools;
   Offers offers = Offers::push;
+  // A21: a task of a regular stage takes as many partitions as there are slots for on its executor,
+  // at most so many; absent: one.
   std::optional<std::int64_t> max_partitions_per_task;
   std::optional<std::int64_t> read_cap;
   bool operator==(const SchedulerConfig&) const = default;

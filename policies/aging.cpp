@@ -1,6 +1,7 @@
 // Overtaking rule aging (A7): backfill until the head has waited `after`, then never.
 // registry: aging
-#include "policies/builtin.hpp"
+#include "model/support/units.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 
@@ -22,8 +23,12 @@ class Aging final : public scheduler::OvertakePolicy {
 
 }  // namespace
 
-std::unique_ptr<scheduler::OvertakePolicy> make_aging(model::Duration after) {
-  return std::make_unique<Aging>(after);
+std::unique_ptr<scheduler::OvertakePolicy> make_aging(Parameters parameters) {
+  if (parameters.size() != 1 || parameters[0].first != "after") {
+    return nullptr;
+  }
+  const model::Result<model::Duration> after = model::parse_duration(parameters[0].second);
+  return after ? std::make_unique<Aging>(*after) : nullptr;
 }
 
 }  // namespace rehearse::policies

@@ -1,6 +1,6 @@
 // Overtaking rule backfill (A7): whatever fits may start while a head waits.
 // registry: backfill
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

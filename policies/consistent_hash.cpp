@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

@@ -1,6 +1,6 @@
 // Overtaking rule easy (A17): what does not delay the head's earliest start may start.
 // registry: easy
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

@@ -1,7 +1,7 @@
 // Queue order fifo (A18): submit time, then file order; every unit has the same key.
 // registry: fifo
 // registry: fair
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 
@@ -20,5 +20,8 @@ class Fifo final : public scheduler::QueuePolicy {
 }  // namespace
 
 std::unique_ptr<scheduler::QueuePolicy> make_fifo() { return std::make_unique<Fifo>(); }
+
+// Inside a pool; the order of pools and its ties are the core's.
+std::unique_ptr<scheduler::QueuePolicy> make_fair(Parameters /*ties*/) { return make_fifo(); }
 
 }  // namespace rehearse::policies

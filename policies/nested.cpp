@@ -2,7 +2,7 @@
 // at the first executor again for each stage; the core does that, since each stage may use what
 // another one reserved.
 // registry: nested
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

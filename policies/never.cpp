@@ -1,6 +1,6 @@
 // Overtaking rule never (A7): nothing behind a waiting head starts; the cluster drains to it.
 // registry: never
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

@@ -1,6 +1,6 @@
 // Queue order priority (A18): jobs of greater priority first, then fifo.
 // registry: priority
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

@@ -1,6 +1,6 @@
 // Placement random (A15): any executor with room, by the run's seed.
 // registry: random
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

@@ -1,107 +1,165 @@
-// The one table of policies. Adding one: its file, its maker in builtin.hpp, its line here.
+// The one table of policies. Adding one: its file in this folder and its line here.
 #include "policies/registry.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
-#include "policies/builtin.hpp"
+#include "model/axes.hpp"
+#include "policies/guard.hpp"
+#include "policies/shared_object.hpp"
 
 namespace rehearse::policies {
 
+// Axis, maker, name, what it does. The maker of `fifo` is make_fifo(), in one of the files here;
+// that of a line with _OF takes Parameters.
+#define REHEARSE_POLICIES                                                                         \
+  QUEUE(fifo, "fifo", "submit time, then file order")                                             \
+  QUEUE_OF(fair, "fair", "Spark's comparator over pools, then fifo")                              \
+  QUEUE(priority, "priority", "jobs of greater priority first, then fifo")                        \
+  QUEUE(smallest_first, "smallest-first", "least demand, then least estimated work, then fifo")   \
+  QUEUE(unordered, "unordered", "by the seed")                                                    \
+  OVERTAKE(never, "never", "nothing behind a waiting head starts new tasks")                      \
+  OVERTAKE(backfill, "backfill", "whatever fits may start while a head waits")                    \
+  OVERTAKE(easy, "easy", "what does not delay the head's earliest start may start")               \
+  OVERTAKE_OF(aging, "aging", "backfill until the head has waited `after`, then never")           \
+  PLACEMENT(spread, "spread", "the executor with most free slots, then the lowest number")        \
+  PLACEMENT(pack, "pack", "executors filled one after another, fullest supply first")             \
+  PLACEMENT(round_robin, "round-robin", "one task each in turn, fullest supply first")            \
+  PLACEMENT(nested, "nested", "number order, from the first again for each stage")                \
+  PLACEMENT(consistent_hash, "consistent-hash", "the next executor with room by hashes of names") \
+  PLACEMENT(random, "random", "any executor with room, by the seed")
+
+#define QUEUE(id, name, what) std::unique_ptr<scheduler::QueuePolicy> make_##id();
+#define QUEUE_OF(id, name, what) std::unique_ptr<scheduler::QueuePolicy> make_##id(Parameters);
+#define OVERTAKE(id, name, what) std::unique_ptr<scheduler::OvertakePolicy> make_##id();
+#define OVERTAKE_OF(id, name, what) \
+  std::unique_ptr<scheduler::OvertakePolicy> make_##id(Parameters);
+#define PLACEMENT(id, name, what) std::unique_ptr<scheduler::PlacementPolicy> make_##id();
+#define PLACEMENT_OF(id, name, what) \
+  std::unique_ptr<scheduler::PlacementPolicy> make_##id(Parameters);
+REHEARSE_POLICIES
+#undef QUEUE
+#undef QUEUE_OF
+#undef OVERTAKE
+#undef OVERTAKE_OF
+#undef PLACEMENT
+#undef PLACEMENT_OF
+
 namespace {
 
-template <class Interface>
 struct Row {
+  PolicyInfo info;
+  ObjectRow makers;  // that of its axis; the others are null
+};
+
+#define QUEUE(id, name, what) Row{{name, "admission.queue", what}, object_row<make_##id>(name)},
+#define QUEUE_OF QUEUE
+#define OVERTAKE(id, name, what) \
+  Row{{name, "admission.overtake", what}, object_row<make_##id>(name)},
+#define OVERTAKE_OF OVERTAKE
+#define PLACEMENT(id, name, what) Row{{name, "placement", what}, object_row<make_##id>(name)},
+#define PLACEMENT_OF PLACEMENT
+constexpr auto rows = std::to_array<Row>({REHEARSE_POLICIES});
+#undef QUEUE
+#undef QUEUE_OF
+#undef OVERTAKE
+#undef OVERTAKE_OF
+#undef PLACEMENT
+#undef PLACEMENT_OF
+
+constexpr auto infos = [] {
+  std::array<PolicyInfo, rows.size()> list;
+  std::transform(rows.begin(), rows.end(), list.begin(), [](const Row& row) { return row.info; });
+  return list;
+}();
+
+std::unexpected<model::Error> refused(std::string what, std::string remedy) {
+  model::Error error{.what = std::move(what)};
+  error.remedy = std::move(remedy);
+  return std::unexpected(std::move(error));
+}
+
+template <class Interface>
+struct Axis {
   std::string_view name;
-  std::unique_ptr<Interface> (*make)(const model::SchedulerConfig& config);
+  std::unique_ptr<Interface> (*ObjectRow::*maker)(Parameters);
 };
 
-// A maker whose policy reads nothing of the configuration.
-template <auto plain>
-auto plainly(const model::SchedulerConfig& /*config*/) {
-  return plain();
+constexpr Axis<scheduler::QueuePolicy> queue_axis{"admission.queue", &ObjectRow::queue};
+constexpr Axis<scheduler::OvertakePolicy> overtake_axis{"admission.overtake", &ObjectRow::overtake};
+constexpr Axis<scheduler::PlacementPolicy> placement_axis{"placement", &ObjectRow::placement};
+
+// The policy of the table; its parameters are whole, the axis has filled in what was not given.
+template <class Interface>
+model::Result<std::unique_ptr<Interface>> find(const Axis<Interface>& axis, std::string_view name,
+                                               Parameters parameters) {
+  std::string known;
+  for (const Row& row : rows) {
+    if (row.makers.*axis.maker == nullptr) {
+      continue;
+    }
+    if (row.info.name == name) {
+      std::unique_ptr<Interface> policy = (row.makers.*axis.maker)(parameters);
+      if (policy == nullptr) {
+        return refused(
+            std::string(axis.name) + ": " + std::string(name) + " does not take these parameters",
+            "see docs/add-a-policy.md, or the head of its file");
+      }
+      return policy;
+    }
+    known += " " + std::string(row.info.name);
+  }
+  return refused(std::string(axis.name) + ": no policy named " + std::string(name),
+                 "one of:" + known);
 }
 
-std::unique_ptr<scheduler::OvertakePolicy> aging(const model::SchedulerConfig& config) {
-  return make_aging(config.admission.aging_after);
+template <class Interface>
+model::Result<std::unique_ptr<Interface>> make_one(
+    const Axis<Interface>& axis, const model::SchedulerConfig& config,
+    const std::optional<model::PolicyObject>& object,
+    model::Result<std::unique_ptr<Interface>> (*load)(const model::PolicyObject&)) {
+  if (object && !object->file.empty()) {
+    return load(*object);
+  }
+  if (object) {
+    auto policy = find(axis, object->name, object->parameters);
+    return policy ? guarded(std::move(*policy), object->name) : std::move(policy);
+  }
+  const model::AxisText value = model::get_axis(config, model::NameTable{}, axis.name);
+  std::vector<std::pair<std::string, std::string>> parameters;
+  for (const model::AxisParameter& item : value.parameters) {
+    parameters.emplace_back(item.key, model::to_string(item.value));
+  }
+  return find(axis, value.value, parameters);
 }
 
-constexpr std::array queue_rows{
-    Row<scheduler::QueuePolicy>{"fifo", plainly<make_fifo>},
-    Row<scheduler::QueuePolicy>{"fair", plainly<make_fifo>},  // inside a pool; pools: the core
-    Row<scheduler::QueuePolicy>{"priority", plainly<make_priority>},
-    Row<scheduler::QueuePolicy>{"smallest-first", plainly<make_smallest_first>},
-    Row<scheduler::QueuePolicy>{"unordered", plainly<make_unordered>},
-};
-constexpr std::array overtake_rows{
-    Row<scheduler::OvertakePolicy>{"never", plainly<make_never>},
-    Row<scheduler::OvertakePolicy>{"backfill", plainly<make_backfill>},
-    Row<scheduler::OvertakePolicy>{"easy", plainly<make_easy>},
-    Row<scheduler::OvertakePolicy>{"aging", aging},
-};
-constexpr std::array placement_rows{
-    Row<scheduler::PlacementPolicy>{"spread", plainly<make_spread>},
-    Row<scheduler::PlacementPolicy>{"pack", plainly<make_pack>},
-    Row<scheduler::PlacementPolicy>{"round-robin", plainly<make_round_robin>},
-    Row<scheduler::PlacementPolicy>{"nested", plainly<make_nested>},
-    Row<scheduler::PlacementPolicy>{"consistent-hash", plainly<make_consistent_hash>},
-    Row<scheduler::PlacementPolicy>{"random", plainly<make_random>},
-};
-
-constexpr std::array infos{
-    PolicyInfo{"fifo", "admission.queue", "submit time, then file order"},
-    PolicyInfo{"fair", "admission.queue", "Spark's comparator over pools, then fifo"},
-    PolicyInfo{"priority", "admission.queue", "jobs of greater priority first, then fifo"},
-    PolicyInfo{"smallest-first", "admission.queue",
-               "least demand, then least estimated work, then fifo"},
-    PolicyInfo{"unordered", "admission.queue", "by the seed"},
-    PolicyInfo{"never", "admission.overtake", "nothing behind a waiting head starts new tasks"},
-    PolicyInfo{"backfill", "admission.overtake", "whatever fits may start while a head waits"},
-    PolicyInfo{"easy", "admission.overtake",
-               "what does not delay the head's earliest start may start"},
-    PolicyInfo{"aging", "admission.overtake",
-               "backfill until the head has waited `after`, then never"},
-    PolicyInfo{"spread", "placement", "the executor with most free slots, then the lowest number"},
-    PolicyInfo{"pack", "placement", "executors filled one after another, fullest supply first"},
-    PolicyInfo{"round-robin", "placement", "one task each in turn, fullest supply first"},
-    PolicyInfo{"nested", "placement", "number order, from the first again for each stage"},
-    PolicyInfo{"consistent-hash", "placement", "the next executor with room by hashes of names"},
-    PolicyInfo{"random", "placement", "any executor with room, by the seed"},
-};
-
-template <class Interface, std::size_t N>
-model::Result<std::unique_ptr<Interface>> find(const std::array<Row<Interface>, N>& rows,
-                                               std::string_view axis, std::string_view name,
-                                               const model::SchedulerConfig& config) {
-  for (const Row<Interface>& row : rows) {
-    if (row.name == name) {
-      return row.make(config);
+template <model::NamedEnum E>
+void tell_others(std::string_view axis) {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& info : infos) {
+    if (info.axis == axis && !model::parse_enum<E>(info.name)) {
+      names.push_back(info.name);
     }
   }
-  model::Error error{.what = std::string(axis) + ": no policy named " + std::string(name)};
-  error.remedy = "one of:";
-  for (const Row<Interface>& row : rows) {
-    error.remedy += " " + std::string(row.name);
-  }
-  return std::unexpected(std::move(error));
+  model::know_policies(axis, names);
 }
 
 }  // namespace
 
 std::span<const PolicyInfo> policies() { return infos; }
 
+void introduce() {
+  tell_others<model::QueueOrder>(queue_axis.name);
+  tell_others<model::Overtake>(overtake_axis.name);
+  tell_others<model::Placement>(placement_axis.name);
+}
+
 model::Result<scheduler::PolicySet> make(const model::SchedulerConfig& config) {
-  scheduler::PolicySet set;
   const model::AdmissionConfig& admission = config.admission;
-  auto queue = admission.queue_object
-                   ? load_queue(*admission.queue_object)
-                   : find(queue_rows, "admission.queue", name_of(admission.queue), config);
-  auto overtake = admission.overtake_object ? load_overtake(*admission.overtake_object)
-                                            : find(overtake_rows, "admission.overtake",
-                                                   name_of(admission.overtake), config);
-  auto placement = config.placement_object
-                       ? load_placement(*config.placement_object)
-                       : find(placement_rows, "placement", name_of(config.placement), config);
+  auto queue = make_one(queue_axis, config, admission.queue_object, load_queue);
+  auto overtake = make_one(overtake_axis, config, admission.overtake_object, load_overtake);
+  auto placement = make_one(placement_axis, config, config.placement_object, load_placement);
   for (const model::Error* error :
        {queue ? nullptr : &queue.error(), overtake ? nullptr : &overtake.error(),
         placement ? nullptr : &placement.error()}) {
@@ -109,6 +167,7 @@ model::Result<scheduler::PolicySet> make(const model::SchedulerConfig& config) {
       return std::unexpected(*error);
     }
   }
+  scheduler::PolicySet set;
   set.queue = std::move(*queue);
   set.overtake = std::move(*overtake);
   set.placement = std::move(*placement);

@@ -19,6 +19,10 @@ struct PolicyInfo {
 
 [[nodiscard]] std::span<const PolicyInfo> policies();
 
+// Tells the axes of the policies that they have no enumerator for, so that configurations may name
+// them. Once, when a program starts.
+void introduce();
+
 // The policies of a configuration; a value without a policy is refused by name.
 [[nodiscard]] model::Result<scheduler::PolicySet> make(const model::SchedulerConfig& config);
 

@@ -1,6 +1,6 @@
 // Queue order smallest-first (A18): least demand first, then least estimated work, then fifo.
 // registry: smallest-first
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

@@ -1,7 +1,7 @@
 // Placement spread (A15): the next task goes to the executor with most free slots of its profile,
 // ties to the lowest number.
 // registry: spread
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

@@ -1,6 +1,6 @@
 // Queue order unordered (A18): no order that a user could rely on; here by the run's seed.
 // registry: unordered
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
 

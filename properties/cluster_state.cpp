@@ -112,7 +112,7 @@ void ClusterState::on(const model::TaskStart& event) {
       !shared_.start(event.task, profile)) {
     return;
   }
-  change_used({.executor = event.task.executor, .profile = profile, .tasks = 1});
+  change_used({.executor = event.task.executor, .profile = profile, .tasks = event.task.size()});
 }
 
 void ClusterState::on(const model::TaskEnd& event) {
@@ -120,11 +120,13 @@ void ClusterState::on(const model::TaskEnd& event) {
     (void)shared_.end(event.task, profile_of(event.task));
     return;  // its slots come back in a line of their own, or went with the executor
   }
-  if (shared_.enabled() && event.slot) {
+  for (std::int32_t i = 0; shared_.enabled() && event.slot && i < event.task.size(); ++i) {
     shared_.hold(event.task, profile_of(event.task));
   }
   if (!event.slot) {
-    change_used({.executor = event.task.executor, .profile = profile_of(event.task), .tasks = -1});
+    change_used({.executor = event.task.executor,
+                 .profile = profile_of(event.task),
+                 .tasks = -std::int64_t{event.task.size()}});
   }
 }
 

@@ -27,6 +27,7 @@ struct Subject {
   NameId stage;
   NameId executor;
   std::optional<std::int32_t> partition;
+  std::int32_t last_partition = 0;  // of a slice
   bool has_job = false;
 };
 
@@ -50,6 +51,9 @@ Subject subject_of(const model::Event& event) {
             }
           }
         });
+        if constexpr (requires { body.task.last(); }) {
+          subject.last_partition = body.task.last();
+        }
       },
       event.body);
   return subject;
@@ -200,7 +204,8 @@ bool EventMatcher::matches(const model::Event& event, const model::NameTable& na
   const Subject subject = subject_of(event);
   const NameId who = subject.has_job ? subject.job : subject.executor;
   return job_.matches(names.text(who)) && (stage_.empty() || names.text(subject.stage) == stage_) &&
-         (!partition_ || subject.partition == partition_);
+         (!partition_ || (subject.partition && *partition_ >= *subject.partition &&
+                          *partition_ <= subject.last_partition));
 }
 
 bool keys_match(const model::Event& event, const std::map<std::string, model::KeyMatch>& keys,

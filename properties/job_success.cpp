@@ -23,8 +23,8 @@ class JobSuccess final : public Monitor {
   }
 
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
-    if (seen.stage->sink && seen.partition->done && event.status == model::TaskStatus::success &&
-        event.counted.value_or(true)) {
+    if (seen.stage->sink && seen.partition->done && all_done(seen.partitions(event.task)) &&
+        event.status == model::TaskStatus::success && event.counted.value_or(true)) {
       found(fmt::format("result partition {} was accepted a second time (C9)",
                         track().name(event.task)));
     }

@@ -41,15 +41,11 @@ class LegalOrder final : public Monitor {
                         track().name(event.task), event.task.attempt));
       return;
     }
-    if (!stage.subset.empty() && !contains(stage.subset, event.task.partition)) {
-      found(fmt::format("{} is no partition of attempt {} (C12)", track().name(event.task),
-                        event.task.attempt));
+    for (std::int32_t p = event.task.partition; p <= event.task.last(); ++p) {
+      check_partition(event, p, seen);
     }
-    if (seen.partition->done) {
-      found(fmt::format("{} started and is done already (X9)", track().name(event.task)));
-    }
-    if (event.speculative || seen.partition->live || seen.partition->more) {
-      check_beside(event, seen);
+    if (event.task.more > 0 && seen.group != nullptr) {
+      found(fmt::format("{} started as a slice inside a gang (A21)", track().name(event.task)));
     }
   }
 
@@ -104,8 +100,23 @@ class LegalOrder final : public Monitor {
   }
 
  private:
+  void check_partition(const model::TaskStart& event, std::int32_t p, const Seen& seen) {
+    const Partition& partition = seen.at(event.task, p);
+    if (!seen.stage->subset.empty() && !contains(seen.stage->subset, p)) {
+      found(fmt::format("{} is no partition of attempt {} (C12)", track().name(event.task),
+                        event.task.attempt));
+    }
+    if (partition.done) {
+      found(fmt::format("{} started and is done already (X9)", track().name(event.task)));
+    }
+    if (event.speculative || partition.live || partition.more) {
+      check_beside(event, p, seen);
+    }
+  }
+
   // X9: tries of one attempt do not run beside each other, but for one copy, on another host.
-  void check_beside(const model::TaskStart& event, const Seen& seen) {
+  void check_beside(const model::TaskStart& event, std::int32_t p, const Seen& seen) {
+    const Partition& partition = seen.at(event.task, p);
     int beside = 0;
     bool same_host = false;
     const auto look_at = [&](const Task& task) {
@@ -115,13 +126,13 @@ class LegalOrder final : public Monitor {
             same_host || track().slots().executor(task.executor).host == seen.executor->host;
       }
     };
-    if (seen.partition->live) {
-      look_at(seen.partition->last);
+    if (partition.live) {
+      look_at(partition.last);
     }
-    if (seen.partition->more) {
+    if (partition.more) {
       const auto stage = static_cast<Index>(seen.stage - seen.job->body->stages.data());
       for (const OlderTry& older : seen.job->body->older) {
-        if (older.stage == stage && older.partition == event.task.partition) {
+        if (older.stage == stage && older.partition == p) {
           look_at(older.task);
         }
       }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,14 @@ struct Seen {
   const Partition* partition = nullptr;
   const Task* task = nullptr;  // of task_end: the running try that ends
   bool known = true;           // everything the event names exists
+
+  // Of a slice (A21) all its partitions, else the one.
+  [[nodiscard]] std::span<const Partition> partitions(const model::TaskRef& ref) const {
+    return {partition, static_cast<std::size_t>(ref.size())};
+  }
+  [[nodiscard]] const Partition& at(const model::TaskRef& ref, std::int32_t p) const {
+    return partitions(ref)[static_cast<std::size_t>(p - ref.partition)];
+  }
 };
 
 // How the journal ended; a journal without run_end counts as interrupted.
@@ -44,6 +53,9 @@ class Monitor {
 
   // Numbers of the events it wants (scenario.md section 5).
   [[nodiscard]] virtual std::uint64_t wants() const = 0;
+  // False: not the starts and successes of first tries in stages that have had one attempt only,
+  // which are most of all events.
+  [[nodiscard]] virtual bool wants_plain_tasks() const { return true; }
   virtual void task_start(const model::TaskStart& /*event*/, const Seen& /*seen*/) {}
   virtual void task_end(const model::TaskEnd& /*event*/, const Seen& /*seen*/) {}
   // Every other event.

@@ -27,10 +27,19 @@ void MonitorSet::make_monitors() {
     }
     for (std::size_t number = 1; number < listeners_.size(); ++number) {
       if ((entry.monitor->wants() >> number & 1U) != 0) {
-        listeners_[number].push_back(entry.monitor.get());
+        listeners_of(*entry.monitor, number).push_back(entry.monitor.get());
       }
     }
   }
+}
+
+std::vector<Monitor*>& MonitorSet::listeners_of(const Monitor& monitor, std::size_t number) {
+  constexpr std::size_t start = model::event_number<model::TaskStart>();
+  constexpr std::size_t end = model::event_number<model::TaskEnd>();
+  if (monitor.wants_plain_tasks() || (number != start && number != end)) {
+    return listeners_[number];
+  }
+  return number == start ? start_listeners_ : end_listeners_;
 }
 
 void MonitorSet::begin(const model::NameTable& names) {
@@ -62,6 +71,15 @@ void MonitorSet::end_instant() {
   track_.close_instant();
 }
 
+namespace {
+
+// See Monitor::wants_plain_tasks.
+bool is_plain(const model::TaskRef& task, const Seen& seen) {
+  return task.try_number == 0 && task.attempt == 0 && seen.stage->attempt == 0;
+}
+
+}  // namespace
+
 void MonitorSet::on(const model::Event& event) {
   RH_CHECK(names_ != nullptr && !finished_);
   if (track_.leaves_instant(event.t)) {
@@ -83,9 +101,19 @@ void MonitorSet::on(const model::Event& event) {
     for (Monitor* monitor : listeners_[number]) {
       monitor->task_start(*start, seen);
     }
+    if (!is_plain(start->task, seen) || start->speculative) {
+      for (Monitor* monitor : start_listeners_) {
+        monitor->task_start(*start, seen);
+      }
+    }
   } else if (const auto* end = event.as<model::TaskEnd>()) {
     for (Monitor* monitor : listeners_[number]) {
       monitor->task_end(*end, seen);
+    }
+    if (!is_plain(end->task, seen) || end->status != model::TaskStatus::success) {
+      for (Monitor* monitor : end_listeners_) {
+        monitor->task_end(*end, seen);
+      }
     }
   } else {
     for (Monitor* monitor : listeners_[number]) {

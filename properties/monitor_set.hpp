@@ -53,6 +53,7 @@ class MonitorSet final : public model::Observer {
   };
 
   void make_monitors();
+  [[nodiscard]] std::vector<Monitor*>& listeners_of(const Monitor& monitor, std::size_t number);
   void read_promises(const model::RunStart& run);
   void end_instant();
   void leave_instant();
@@ -63,6 +64,9 @@ class MonitorSet final : public model::Observer {
   std::vector<Entry> entries_;  // in the order of the registry
   // By event number.
   std::array<std::vector<Monitor*>, model::event_kinds + 1> listeners_;
+  // Of task_start and task_end only: those that do not want plain ones. Not in listeners_.
+  std::vector<Monitor*> start_listeners_;
+  std::vector<Monitor*> end_listeners_;
   std::vector<Monitor*> every_instant_;
   std::optional<model::RunEndCause> run_end_;
   std::vector<PropertyVerdict> verdicts_;

@@ -35,33 +35,62 @@ class NoLivelock final : public Monitor {
                  model::ExecutorHeld>();
   }
 
+  // A plain success ends nothing that was counted.
+  [[nodiscard]] bool wants_plain_tasks() const override { return false; }
+
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     const bool first = event.task.try_number == 0 || tries_.empty();
     if (first || event.speculative) {
       return;
     }
-    const auto at = tries_.find(key_of(event.task, seen));
-    if (at != tries_.end() && at->second.attempt == event.task.attempt &&
-        at->second.counted >= config().failure.max_task_failures) {
-      found(fmt::format("{} is tried again after {} failures of {} (X9)", track().name(event.task),
-                        at->second.counted, config().failure.max_task_failures));
+    for (std::int32_t p = event.task.partition; p <= event.task.last(); ++p) {
+      const auto at = tries_.find(key_of(p, seen));
+      if (at != tries_.end() && at->second.attempt == event.task.attempt &&
+          at->second.counted >= config().failure.max_task_failures) {
+        found(fmt::format("{} is tried again after {} failures of {} (X9)",
+                          track().name(event.task), at->second.counted,
+                          config().failure.max_task_failures));
+        return;
+      }
     }
   }
 
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
     using enum model::TaskReason;
-    if (event.status == model::TaskStatus::success) {
-      const bool forgets = event.task.try_number > 0 && event.counted.value_or(true);
-      if (const auto at = forgets ? tries_.find(key_of(event.task, seen)) : tries_.end();
-          at != tries_.end()) {
-        at->second.counted = 0;  // what failed before a success is forgotten
-      }
-      return;
-    }
     if (event.status == model::TaskStatus::killed && event.reason != external) {
       return;
     }
-    Tries& tries = tries_[key_of(event.task, seen)];
+    // Late successes complete a stage without a line, when its attempt had failed before.
+    if (event.status == model::TaskStatus::success && !attempts_.empty() &&
+        event.counted.value_or(true) &&
+        seen.stage->outputs + fresh(event.task, seen) >= seen.stage->tasks) {
+      attempts_.erase({seen.job_index, stage_index(seen)});
+    }
+    for (std::int32_t p = event.task.partition; p <= event.task.last(); ++p) {
+      if (event.task.more > 0 && seen.at(event.task, p).done) {
+        continue;  // A21: another try did it
+      }
+      if (event.status != model::TaskStatus::success) {
+        count_failure(event, p, seen);
+      } else if (event.task.try_number > 0 && event.counted.value_or(true)) {
+        if (const auto at = tries_.find(key_of(p, seen)); at != tries_.end()) {
+          at->second.counted = 0;  // what failed before a success is forgotten
+        }
+      }
+    }
+  }
+
+  // Outputs that a success adds: of a slice those that no other try had made (A21).
+  [[nodiscard]] static std::int64_t fresh(const model::TaskRef& task, const Seen& seen) {
+    const auto partitions = seen.partitions(task);
+    return task.more == 0 ? 1
+                          : std::count_if(partitions.begin(), partitions.end(),
+                                          [](const Partition& one) { return !one.output; });
+  }
+
+  void count_failure(const model::TaskEnd& event, std::int32_t p, const Seen& seen) {
+    using enum model::TaskReason;
+    Tries& tries = tries_[key_of(p, seen)];
     if (tries.attempt != event.task.attempt) {
       tries.attempt = event.task.attempt;
       tries.counted = 0;
@@ -128,8 +157,8 @@ class NoLivelock final : public Monitor {
   [[nodiscard]] static Index stage_index(const Seen& seen) {
     return static_cast<Index>(seen.stage - seen.job->body->stages.data());
   }
-  [[nodiscard]] static TaskKey key_of(const model::TaskRef& task, const Seen& seen) {
-    return {seen.job_index, stage_index(seen), task.partition};
+  [[nodiscard]] static TaskKey key_of(std::int32_t partition, const Seen& seen) {
+    return {seen.job_index, stage_index(seen), partition};
   }
   [[nodiscard]] Runs& runs_of(const Seen& seen) {
     return runs_[{seen.job_index, static_cast<Index>(seen.group - seen.job->body->groups.data())}];
@@ -174,9 +203,8 @@ class NoLivelock final : public Monitor {
     ++runs.queued;
     waiting_ += seen.group->state == GroupState::queued ? 0 : 1;
     most_waiting_ = std::max(most_waiting_, waiting_);
-    if (event.reason == model::QueuedReason::slots) {
-      runs.refused_at = track().now();
-    }
+    // One that lost an input in between is checked anew.
+    runs.refused_at = event.reason == model::QueuedReason::slots ? track().now() : -1;
     if (repeats(runs.requeued)) {
       found(fmt::format("{} is queued again and again within one instant (VE-L6)",
                         track().name(*seen.job, *seen.group)));

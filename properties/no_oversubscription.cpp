@@ -43,10 +43,11 @@ class NoOversubscription final : public Monitor {
     if (!track().takes_slot(event, seen)) {
       return;
     }
-    if (!track().slots().fits_one_more({.executor = seen.executor_index,
-                                        .profile = seen.stage->profile,
-                                        .factor = shared ? config.slots_factor : 1,
-                                        .beside_reserved = false})) {
+    if (!track().slots().fits_more({.executor = seen.executor_index,
+                                    .profile = seen.stage->profile,
+                                    .slots = event.task.size(),
+                                    .factor = shared ? config.slots_factor : 1,
+                                    .beside_reserved = false})) {
       found(fmt::format("{} launched on {} beside {} taken slots: more than its capacity (A4)",
                         track().name(event.task), track().text(event.task.executor),
                         executor.busy_slots));

@@ -54,6 +54,10 @@ class NoStarvation final : public Monitor {
   }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
+    const WaitBook& waits = track().waits();
+    if (waits.gang_count() == 0 && oldest_.empty() && !waits.any_stage()) {
+      return;  // there is nobody to pass
+    }
     if (event.speculative || seen.stage->copy || !judged(RunOver::done)) {
       return;
     }
@@ -63,12 +67,16 @@ class NoStarvation final : public Monitor {
     const Index first = seen.group != nullptr
                             ? seen.group->first
                             : static_cast<Index>(seen.stage - seen.job->body->stages.data());
+    const bool unbounded = bound() == WaitingBound::unbounded;
+    if (unbounded && oldest_.empty()) {
+      return;
+    }
     const UnitKey key = track().key_of(seen.job_index, first);
-    if (bound() == WaitingBound::unbounded) {
+    if (unbounded) {
       count_pass(key, seen);
       return;
     }
-    if (track().waits().gang_count() > 0 && track().waits().gangs_queue()) {
+    if (waits.gang_count() > 0 && waits.gangs_queue()) {
       check_head(event, key, seen);
     }
     check_stage(event, key, seen);

@@ -26,6 +26,8 @@ class PromptFailure final : public Monitor {
     return kinds<model::TaskEnd, model::SlotReturned, model::ExecutorLost, model::GroupAdmitted>();
   }
 
+  [[nodiscard]] bool wants_plain_tasks() const override { return false; }  // kills only
+
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
     const Index profile = seen.stage->profile;
     if (event.status != model::TaskStatus::killed || !event.slot || !seen.executor->live ||
@@ -40,7 +42,8 @@ class PromptFailure final : public Monitor {
       return slot.job == seen.job_index && slot.profile == profile;
     });
     if (!back) {
-      held_[{seen.executor_index, seen.job_index, profile}].push_back(track().now());
+      std::vector<model::Instant>& since = held_[{seen.executor_index, seen.job_index, profile}];
+      since.insert(since.end(), static_cast<std::size_t>(event.task.size()), track().now());
     }
   }
 

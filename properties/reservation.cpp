@@ -32,10 +32,11 @@ class Reservation final : public Monitor {
       check_idle(event, seen);
     }
     if (seen.executor->reserved_slots > 0 && (seen.group == nullptr || seen.group->reserved == 0)) {
-      const bool fits = track().slots().fits_one_more({.executor = seen.executor_index,
-                                                       .profile = seen.stage->profile,
-                                                       .factor = 1,
-                                                       .beside_reserved = true});
+      const bool fits = track().slots().fits_more({.executor = seen.executor_index,
+                                                   .profile = seen.stage->profile,
+                                                   .slots = event.task.size(),
+                                                   .factor = 1,
+                                                   .beside_reserved = true});
       if (!fits) {
         found(fmt::format("{} launched into slots reserved on {} (A2)", track().name(event.task),
                           track().text(event.task.executor)));
@@ -134,7 +135,7 @@ class Reservation final : public Monitor {
     }
     // A task of this profile takes one of its slots; of other profiles it takes what the next
     // admission or launch check sees.
-    if (track().slots().free()[profile] - 1 < owed(profile)) {
+    if (track().slots().free()[profile] - event.task.size() < owed(profile)) {
       found(fmt::format("{} launched on {} while {} slots of {} are owed to admitted groups (A2)",
                         track().name(event.task), track().text(event.task.executor), owed(profile),
                         track().profile_text(profile)));

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "model/support/event_types.hpp"
@@ -49,6 +52,11 @@ struct Partition {
   bool waits : 1 = false;      // for a launch in the last attempt
   Index executor = no_index;   // of the success that counted last
 };
+
+[[nodiscard]] inline bool all_done(std::span<const Partition> partitions) {
+  return std::all_of(partitions.begin(), partitions.end(),
+                     [](const Partition& partition) { return partition.done; });
+}
 
 // A running try of a partition whose `last` is a newer one.
 struct OlderTry {
@@ -159,7 +167,9 @@ struct JobBody {
   std::vector<Group> groups;
   std::vector<Edge> edges_in;  // by `to`
   std::vector<ForeignEdge> foreign;
-  std::vector<OlderTry> older;        // few, and most of the time none
+  std::vector<OlderTry> older;  // few, and most of the time none
+  // Slices that run (A21), by stage, first partition, attempt and try: partitions behind the first.
+  std::map<std::array<std::int64_t, 4>, std::int32_t> slices;
   std::uint64_t outputs_lost_at = 0;  // sequence
 };
 

@@ -58,6 +58,7 @@ Index SlotBook::add(const model::ExecutorAdded& event) {
   }
   executor_of_name_[event.executor.index()] = index;
   mark(index);
+  ++returns_;
   idle_capacity_known_ = false;
   return index;
 }
@@ -78,10 +79,11 @@ void SlotBook::set_held(Index executor, bool held, bool decommission) {
   executors_[executor].held = held;
   executors_[executor].decommissioned = executors_[executor].decommissioned || decommission;
   idle_capacity_known_ = idle_capacity_known_ && !decommission;
+  returns_ += held ? 0U : 1U;
   mark(executor);
 }
 
-void SlotBook::take(Index executor, Index profile) { change(executor, profile, 1); }
+void SlotBook::take(Index executor, Index profile, std::int64_t n) { change(executor, profile, n); }
 
 void SlotBook::give_back(Index executor, Index profile, std::int64_t n) {
   change(executor, profile, -n);
@@ -91,6 +93,7 @@ void SlotBook::change(Index executor, Index profile, std::int64_t n) {
   Executor& where = executors_[executor];
   where.busy_slots += static_cast<std::int32_t>(n);
   busy_ += where.live ? n : 0;
+  returns_ += n < 0 ? 1U : 0U;
   mark(executor);
   if (profile == no_index) {
     unknown_ += n;
@@ -104,6 +107,7 @@ void SlotBook::change(Index executor, Index profile, std::int64_t n) {
 void SlotBook::reserve(Index executor, Index profile, std::int64_t delta) {
   executors_[executor].reserved_slots += static_cast<std::int32_t>(delta);
   reserved_slots_[profile] += delta;
+  returns_ += delta < 0 ? 1U : 0U;
   for (std::size_t r = 0; r < width_; ++r) {
     amounts_[executor * width_ + r].reserved += delta * task_amounts_[profile * width_ + r];
   }
@@ -165,7 +169,7 @@ bool SlotBook::serves(Index executor, Index profile) const {
   return bound == no_index || profile == no_index || bound == profile;
 }
 
-bool SlotBook::fits_one_more(const Question& question) const {
+bool SlotBook::fits_more(const Question& question) const {
   if (question.profile == no_index) {
     return true;
   }
@@ -173,7 +177,8 @@ bool SlotBook::fits_one_more(const Question& question) const {
   for (std::size_t r = 0; r < width_; ++r) {
     const Amounts& amounts = amounts_[question.executor * width_ + r];
     const std::int64_t set_aside = question.beside_reserved ? amounts.reserved : 0;
-    if (task[r] > 0 && amounts.used + set_aside + task[r] > amounts.capacity * question.factor) {
+    const std::int64_t after = amounts.used + set_aside + question.slots * task[r];
+    if (task[r] > 0 && after > amounts.capacity * question.factor) {
       return false;
     }
   }

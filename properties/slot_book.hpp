@@ -50,7 +50,7 @@ class SlotBook {
   void lose(Index executor, bool outputs_gone);
   void set_held(Index executor, bool held, bool decommission);
 
-  void take(Index executor, Index profile);                       // a task starts
+  void take(Index executor, Index profile, std::int64_t n);       // a task starts
   void give_back(Index executor, Index profile, std::int64_t n);  // n slots return
   void reserve(Index executor, Index profile, std::int64_t delta);
 
@@ -74,15 +74,16 @@ class SlotBook {
   [[nodiscard]] std::size_t profiles() const { return profile_names_.size(); }
   [[nodiscard]] model::NameId profile_name(Index profile) const { return profile_names_[profile]; }
 
-  // One more task of the profile stays within factor * capacity, beside what is taken and, when
+  // So many slots more of the profile stay within factor * capacity, beside what is taken and, when
   // `beside_reserved`, what is reserved there.
   struct Question {
     Index executor = no_index;
     Index profile = no_index;
+    std::int64_t slots = 1;
     std::int64_t factor = 1;
     bool beside_reserved = false;
   };
-  [[nodiscard]] bool fits_one_more(const Question& question) const;
+  [[nodiscard]] bool fits_more(const Question& question) const;
   // Bound to that profile, or unbound; an unknown profile is given the benefit of the doubt.
   [[nodiscard]] bool serves(Index executor, Index profile) const;
 
@@ -91,6 +92,8 @@ class SlotBook {
   [[nodiscard]] std::span<const std::int64_t> free() const;
   // The same over executors that are bound to a profile.
   [[nodiscard]] std::span<const std::int64_t> bound_free() const;
+  // Goes up whenever free counts may have grown.
+  [[nodiscard]] std::uint64_t returns() const { return returns_; }
   // Per profile: the same over executors on which nothing runs or is reserved (A10). Linear in
   // executors.
   [[nodiscard]] std::vector<std::int64_t> idle_free() const;
@@ -131,6 +134,7 @@ class SlotBook {
   mutable std::vector<std::int64_t> idle_capacity_;  // by profile
   mutable bool idle_capacity_known_ = false;
   mutable std::vector<Index> stale_;
+  std::uint64_t returns_ = 0;
   std::int64_t busy_ = 0;
   std::int64_t unknown_ = 0;  // slots taken by tasks of an unknown profile
   std::int64_t unbound_live_ = 0;

@@ -21,17 +21,21 @@ class TaskAccounting final : public Monitor {
   }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
-    const std::pair last{seen.partition->last.attempt, seen.partition->last.try_number};
-    if (std::pair{event.task.attempt, event.task.try_number} <= last) {
-      found(fmt::format("{} attempt {} try {} started after try {} of attempt {} (X9)",
-                        track().name(event.task), event.task.attempt, event.task.try_number,
-                        last.second, last.first));
+    for (const Partition& partition : seen.partitions(event.task)) {
+      const std::pair last{partition.last.attempt, partition.last.try_number};
+      if (std::pair{event.task.attempt, event.task.try_number} <= last) {
+        found(fmt::format("{} attempt {} try {} started after try {} of attempt {} (X9)",
+                          track().name(event.task), event.task.attempt, event.task.try_number,
+                          last.second, last.first));
+        return;
+      }
     }
   }
 
+  // A21: a slice counts for those of its partitions that no other try has done.
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
     if (event.status == model::TaskStatus::success && event.counted.value_or(true) &&
-        seen.partition->done) {
+        seen.partition->done && all_done(seen.partitions(event.task))) {
       found(fmt::format("{} counts a second success (X9)", track().name(event.task)));
     }
   }

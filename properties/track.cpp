@@ -122,11 +122,33 @@ void Track::resolve_task(const model::TaskRef& task) {
     return;
   }
   const auto partition = static_cast<std::size_t>(task.partition);
-  if (task.partition < 0 || partition >= target_.stage->partitions.size()) {
+  if (task.partition < 0 ||
+      partition + static_cast<std::size_t>(task.more) >= target_.stage->partitions.size()) {
     seen_.known = false;
     return;
   }
   seen_.partition = target_.partition = &target_.stage->partitions[partition];
+}
+
+// Of this partition of the stage at hand: its place in JobBody::older, not_older for the last try.
+std::optional<std::size_t> Track::find_try(const model::TaskRef& task, std::int32_t p) const {
+  const auto is_it = [&](const Task& running) {
+    return running.attempt == task.attempt && running.try_number == task.try_number &&
+           running.executor == seen_.executor_index;
+  };
+  const Partition& partition = target_.stage->partitions[static_cast<std::size_t>(p)];
+  if (partition.live && is_it(partition.last)) {
+    return not_older;
+  }
+  if (partition.more) {
+    const std::vector<OlderTry>& older = target_.job->body->older;
+    for (std::size_t i = 0; i < older.size(); ++i) {
+      if (older[i].stage == last_stage_ && older[i].partition == p && is_it(older[i].task)) {
+        return i;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 void Track::resolve_live(const model::TaskRef& task) {
@@ -134,27 +156,29 @@ void Track::resolve_live(const model::TaskRef& task) {
   if (target_.partition == nullptr) {
     return;
   }
-  const auto is_it = [&](const Task& running) {
-    return running.attempt == task.attempt && running.try_number == task.try_number &&
-           running.executor == seen_.executor_index;
-  };
-  const Partition& partition = *target_.partition;
-  if (partition.live && is_it(partition.last)) {
-    seen_.task = &partition.last;
+  const Task& last = target_.partition->last;
+  const JobBody& body = *target_.job->body;
+  if (target_.partition->live && last.attempt == task.attempt &&
+      last.try_number == task.try_number && last.executor == seen_.executor_index &&
+      task.more == 0 && body.slices.empty()) [[likely]] {
+    seen_.task = &last;
     return;
   }
-  if (partition.more) {
-    const std::vector<OlderTry>& older = target_.job->body->older;
-    for (std::size_t i = 0; i < older.size(); ++i) {
-      if (older[i].stage == last_stage_ && older[i].partition == task.partition &&
-          is_it(older[i].task)) {
-        target_.older = i;
-        seen_.task = &older[i].task;
-        return;
-      }
-    }
+  const std::optional<std::size_t> found = find_try(task, task.partition);
+  if (!found || (!body.slices.empty() && !is_whole(task)) ||
+      (body.slices.empty() && task.more > 0)) {
+    seen_.known = false;
+    return;
   }
-  seen_.known = false;
+  target_.older = *found;
+  seen_.task = *found == not_older ? &target_.partition->last : &body.older[*found].task;
+}
+
+// A slice ends as it started: with all its partitions, and no others.
+bool Track::is_whole(const model::TaskRef& task) const {
+  const auto& slices = target_.job->body->slices;
+  const auto at = slices.find(slice_key(task));
+  return task.more == (at == slices.end() ? 0 : at->second);
 }
 
 void Track::resolve_group(model::NameId job, model::NameId stage) {
@@ -356,7 +380,9 @@ std::string Track::name(const Job& job, const Group& group) const {
 }
 
 std::string Track::name(const model::TaskRef& task) const {
-  return fmt::format("{}/{}/{}", names_->text(task.job), names_->text(task.stage), task.partition);
+  const std::string first =
+      fmt::format("{}/{}/{}", names_->text(task.job), names_->text(task.stage), task.partition);
+  return task.more == 0 ? first : fmt::format("{} to {}", first, task.last());
 }
 
 std::string Track::name(const model::StageRef& stage) const {

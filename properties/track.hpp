@@ -7,7 +7,9 @@
 // its stage to the end of its job, a job 56 for ever.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,7 +104,8 @@ class Track {
   [[nodiscard]] std::string name(const Job& job) const { return text(job.name); }
   [[nodiscard]] std::string name(const Job& job, const Stage& stage) const;
   [[nodiscard]] std::string name(const Job& job, const Group& group) const;
-  [[nodiscard]] std::string name(const model::TaskRef& task) const;  // job/stage/partition
+  [[nodiscard]] std::string name(
+      const model::TaskRef& task) const;  // job/stage/partition, "to" the last
   [[nodiscard]] std::string name(const model::StageRef& stage) const;
   [[nodiscard]] std::string profile_text(Index profile) const;
 
@@ -125,6 +128,10 @@ class Track {
   void resolve_executor(model::NameId name);
   void resolve_task(const model::TaskRef& task);
   void resolve_live(const model::TaskRef& task);
+  [[nodiscard]] std::optional<std::size_t> find_try(const model::TaskRef& task,
+                                                    std::int32_t p) const;
+  [[nodiscard]] bool is_whole(const model::TaskRef& task) const;
+  [[nodiscard]] std::array<std::int64_t, 4> slice_key(const model::TaskRef& task) const;
   void resolve_group(model::NameId job, model::NameId stage);
   template <class Body>
   void resolve_other(const Body& body);
@@ -165,7 +172,10 @@ class Track {
   void cease_waiting(Index job, Group& group);
   void look_at_groups(Index job);
   void list_stage();  // of the event at hand
-  void wait_again(const model::TaskEnd& event);
+  void begin_try(const model::TaskStart& event, std::int32_t p);
+  void end_try(std::size_t older_place);
+  void note_end(const model::TaskEnd& event, std::int32_t p);
+  void wait_again(const model::TaskEnd& event, std::int32_t p);
   void no_longer_waits();  // the partition at hand
   void drop_body(Job& job);
   void succeed(const model::TaskEnd& event);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "properties/track.hpp"
 
@@ -237,16 +238,28 @@ void Track::drop_body(Job& job) {
     --slots_.executor(task.executor).live_tasks;
     --live_tasks_;
   };
+  // A slice counts with its first partition (A21).
+  const auto behind_first = [&](std::size_t stage, std::int64_t p, const Task& task) {
+    return std::any_of(job.body->slices.begin(), job.body->slices.end(), [&](const auto& slice) {
+      const auto& [key, more] = slice;
+      return std::cmp_equal(key[0], stage) && p > key[1] && p <= key[1] + more &&
+             key[2] == task.attempt && key[3] == task.try_number;
+    });
+  };
   if (job.live_tasks > 0) {  // TASK_ACCOUNTING has said so
-    for (const Stage& stage : job.body->stages) {
-      for (const Partition& partition : stage.partitions) {
-        if (partition.live) {
-          forget(partition.last);
+    for (std::size_t s = 0; s < job.body->stages.size(); ++s) {
+      const std::vector<Partition>& partitions = job.body->stages[s].partitions;
+      for (std::size_t p = 0; p < partitions.size(); ++p) {
+        const Task& last = partitions[p].last;
+        if (partitions[p].live && !behind_first(s, static_cast<std::int64_t>(p), last)) {
+          forget(last);
         }
       }
     }
     for (const OlderTry& older : job.body->older) {
-      forget(older.task);
+      if (!behind_first(older.stage, older.partition, older.task)) {
+        forget(older.task);
+      }
     }
     job.live_tasks = 0;
   }

@@ -21,10 +21,15 @@ bool Track::shares() const {
          shares_slots(target_.group->members.size());
 }
 
-void Track::apply_one(const model::TaskStart& event) {
-  Partition& partition = *target_.partition;
+std::array<std::int64_t, 4> Track::slice_key(const model::TaskRef& task) const {
+  return {last_stage_, task.partition, task.attempt, task.try_number};
+}
+
+// The try is the last of this partition now.
+[[gnu::always_inline]] inline void Track::begin_try(const model::TaskStart& event, std::int32_t p) {
+  Partition& partition = target_.stage->partitions[static_cast<std::size_t>(p)];
   if (partition.live) {
-    target_.job->body->older.push_back({last_stage_, event.task.partition, partition.last});
+    target_.job->body->older.push_back({last_stage_, p, partition.last});
     partition.more = true;
   }
   partition.last = {.attempt = event.task.attempt,
@@ -37,6 +42,15 @@ void Track::apply_one(const model::TaskStart& event) {
     partition.waits = false;
     --target_.stage->waiting;
   }
+}
+
+void Track::apply_one(const model::TaskStart& event) {
+  for (std::int32_t p = event.task.partition; p <= event.task.last(); ++p) {
+    begin_try(event, p);
+  }
+  if (event.task.more > 0) {
+    target_.job->body->slices[slice_key(event.task)] = event.task.more;
+  }
   ++launches_;
   ++live_tasks_;
   ++target_.job->live_tasks;
@@ -47,7 +61,7 @@ void Track::apply_one(const model::TaskStart& event) {
   const bool takes =
       !shares() || shared_.start(event.task, slots_.profile_name(target_.stage->profile));
   if (takes) {
-    slots_.take(seen_.executor_index, target_.stage->profile);
+    slots_.take(seen_.executor_index, target_.stage->profile, event.task.size());
   }
   Group* group = target_.group;
   if (group == nullptr || group->attempt != event.task.attempt) {
@@ -79,12 +93,14 @@ void Track::return_slot(const model::TaskEnd& event) {
     const bool none_left = share != nullptr && share->running == 0;
     target_.job->held_slots += static_cast<std::int32_t>(none_left ? share->slots : 0);
   } else if (!event.slot) {
-    slots_.give_back(seen_.executor_index, profile, 1);
+    slots_.give_back(seen_.executor_index, profile, event.task.size());
   } else {
-    const bool held = slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
-    target_.job->held_slots += held ? 1 : 0;
-    if (held && shared_.enabled() && profile != no_index) {
-      shared_.hold(event.task, slots_.profile_name(profile));
+    for (std::int32_t i = 0; i < event.task.size(); ++i) {
+      const bool held = slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
+      target_.job->held_slots += held ? 1 : 0;
+      if (held && shared_.enabled() && profile != no_index) {
+        shared_.hold(event.task, slots_.profile_name(profile));
+      }
     }
   }
   if (!event.slot) {
@@ -104,14 +120,18 @@ bool Track::return_shared(const model::SlotReturned& event) {
   return true;
 }
 
-void Track::apply_one(const model::TaskEnd& event) {
-  if (target_.older == not_older) {
+inline void Track::end_try(std::size_t older_place) {
+  if (older_place == not_older) {
     target_.partition->live = false;
   } else {
     std::vector<OlderTry>& older = target_.job->body->older;
-    older[target_.older] = older.back();
+    older[older_place] = older.back();
     older.pop_back();
   }
+}
+
+void Track::apply_one(const model::TaskEnd& event) {
+  end_try(target_.older);
   --live_tasks_;
   --target_.job->live_tasks;
   --target_.executor->live_tasks;
@@ -131,6 +151,24 @@ void Track::apply_one(const model::TaskEnd& event) {
       touch();
     }
   }
+  if (event.status != model::TaskStatus::success &&
+      event.reason == model::TaskReason::fetch_failed) {
+    fetch_failed_ = true;
+    something_changed_ = true;
+  }
+  note_end(event, event.task.partition);
+  if (event.task.more > 0) {
+    target_.job->body->slices.erase(slice_key(event.task));
+    for (std::int32_t p = event.task.partition + 1; p <= event.task.last(); ++p) {
+      ++target_.partition;
+      end_try(find_try(event.task, p).value_or(not_older));
+      note_end(event, p);
+    }
+  }
+}
+
+// What the end of a try means for the partition at hand.
+inline void Track::note_end(const model::TaskEnd& event, std::int32_t p) {
   if (event.status == model::TaskStatus::success) {
     if (event.slot) {
       target_.partition->succeeded = true;  // C6: before this line, whatever it says of the count
@@ -140,20 +178,18 @@ void Track::apply_one(const model::TaskEnd& event) {
     } else if (rules_.config.failure.incomplete == model::Incomplete::success_then_rerun) {
       no_longer_waits();  // X9: ticked off, without an output
     }
-  } else if (event.reason == model::TaskReason::fetch_failed) {
-    fetch_failed_ = true;
-    something_changed_ = true;
-  } else if (event.task.attempt == target_.stage->attempt && !ordered_kill(event)) {
-    wait_again(event);
+  } else if (event.reason != model::TaskReason::fetch_failed &&
+             event.task.attempt == target_.stage->attempt && !ordered_kill(event)) {
+    wait_again(event, p);
   }
 }
 
 // X9: a try that failed, or was killed from outside, is repeated in its attempt.
-void Track::wait_again(const model::TaskEnd& event) {
+void Track::wait_again(const model::TaskEnd& event, std::int32_t p) {
   Partition& partition = *target_.partition;
   bool runs = partition.live && partition.last.attempt == event.task.attempt;
   for (const OlderTry& older : target_.job->body->older) {  // beside a copy that ended
-    runs = runs || (older.stage == last_stage_ && older.partition == event.task.partition &&
+    runs = runs || (older.stage == last_stage_ && older.partition == p &&
                     older.task.attempt == event.task.attempt);
   }
   if (!runs && !partition.done && !partition.waits) {
@@ -179,6 +215,9 @@ void Track::succeed(const model::TaskEnd& event) {
     return;
   }
   Partition& partition = *target_.partition;
+  if (event.task.more > 0 && partition.done) {
+    return;  // A21: another try did it; what is left of the slice counts
+  }
   partition.executor = seen_.executor_index;
   partition.succeeded = true;
   no_longer_waits();

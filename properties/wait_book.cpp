@@ -91,7 +91,7 @@ Stage* WaitBook::waiting(const UnitKey& key, const std::vector<Job>& jobs) {
 }
 
 void WaitBook::sweep(Heap& heap, const std::vector<Job>& jobs) {
-  std::erase_if(heap, [&](const UnitKey& key) {
+  listed_ -= std::erase_if(heap, [&](const UnitKey& key) {
     if (waiting(key, jobs) != nullptr) {
       return false;
     }
@@ -107,6 +107,7 @@ void WaitBook::add_stage(Index lane, Index profile, const UnitKey& stage,
                          const std::vector<Job>& jobs) {
   Heap& heap = lanes_[lane].stages[profile];
   heap.push_back(stage);
+  ++listed_;
   std::push_heap(heap.begin(), heap.end(), std::greater<>{});
   if (heap.size() >= lanes_[lane].swept_at[profile]) {
     sweep(heap, jobs);
@@ -127,6 +128,7 @@ const UnitKey* WaitBook::first_stage(Index lane, Index profile,
     }
     std::pop_heap(heap.begin(), heap.end(), std::greater<>{});
     heap.pop_back();
+    --listed_;
   }
   return nullptr;
 }

@@ -57,6 +57,8 @@ class WaitBook {
   // may be it.
   [[nodiscard]] const UnitKey* first_gang(Index lane) const;
 
+  // May any stage be waiting?
+  [[nodiscard]] bool any_stage() const { return listed_ > 0; }
   // Once per stage until it is dropped; whether it still waits is looked up when it is on top.
   void add_stage(Index lane, Index profile, const UnitKey& stage, const std::vector<Job>& jobs);
   // The first stage of the lane with waiting tasks of the profile; null if there is none. Drops
@@ -74,11 +76,12 @@ class WaitBook {
   };
 
   [[nodiscard]] static Stage* waiting(const UnitKey& key, const std::vector<Job>& jobs);
-  static void sweep(Heap& heap, const std::vector<Job>& jobs);
+  void sweep(Heap& heap, const std::vector<Job>& jobs);
 
   std::vector<Lane> lanes_;
   std::size_t profiles_ = 0;
   std::size_t gang_count_ = 0;
+  mutable std::size_t listed_ = 0;  // stages, over all heaps
   std::uint64_t gang_changes_ = 0;
   bool ordered_ = true;
   bool by_pool_ = false;

@@ -38,8 +38,9 @@ class WorkConserving final : public Monitor {
   }
 
   void every_instant_over() override {
-    const bool certain = track().slots().certain() && track().slots().profiles() > 0;
-    if (certain && judged(RunOver::done)) {
+    const WaitBook& waits = track().waits();
+    if ((waits.gang_count() > 0 || waits.any_stage()) && track().slots().certain() &&
+        judged(RunOver::done)) {
       check_all();
     }
     admitted_ = 0;
@@ -55,17 +56,16 @@ class WorkConserving final : public Monitor {
  private:
   [[nodiscard]] const model::SchedulerConfig& config() const { return track().rules().config; }
 
+  // Free slots are counted last: at most instants nothing waits, or nothing came back.
   void check_all() {
-    const auto free = track().slots().free();
-    const bool room = std::any_of(free.begin(), free.end(), [](auto n) { return n > 0; });
-    if (room && track().waits().gang_count() > 0 && gangs_changed()) {
+    const WaitBook& waits = track().waits();
+    if (waits.gang_count() > 0 && gangs_changed()) {
       check_gangs();
     }
-    if (room && config().locality_wait == 0) {
-      for (std::size_t p = 0; p < free.size(); ++p) {
-        if (free[p] > 0) {
-          check_stages(static_cast<Index>(p));
-        }
+    const bool stages = waits.any_stage() && config().locality_wait == 0;
+    for (std::size_t lane = 0; stages && lane < waits.lanes(); ++lane) {
+      for (std::size_t profile = 0; profile < track().slots().profiles(); ++profile) {
+        check_stages(static_cast<Index>(lane), static_cast<Index>(profile));
       }
     }
   }
@@ -78,12 +78,18 @@ class WorkConserving final : public Monitor {
   // What did not fit when it was looked at last still does not, unless something came back or a
   // gang came or went.
   [[nodiscard]] bool gangs_changed() {
-    const auto free = track().slots().free();
-    bool changed = looked_at_ != track().waits().gang_changes() || free_.size() != free.size();
+    const SlotBook& slots = track().slots();
+    const bool same_gangs = looked_at_ == track().waits().gang_changes();
+    looked_at_ = track().waits().gang_changes();
+    if (same_gangs && returns_ == slots.returns() && track().rules().sets_slots_aside()) {
+      return false;
+    }
+    returns_ = slots.returns();
+    const auto free = slots.free();
+    bool changed = !same_gangs || free_.size() != free.size();
     for (std::size_t p = 0; p < free.size() && !changed; ++p) {
       changed = left(free[p], p) > free_[p];
     }
-    looked_at_ = track().waits().gang_changes();
     free_.resize(free.size());
     for (std::size_t p = 0; p < free.size(); ++p) {
       free_[p] = left(free[p], p);
@@ -206,22 +212,20 @@ class WorkConserving final : public Monitor {
     return false;
   }
 
-  void check_stages(Index profile) {
-    const WaitBook& waits = track().waits();
-    for (std::size_t lane = 0; lane < waits.lanes(); ++lane) {
-      const UnitKey* first = waits.first_stage(static_cast<Index>(lane), profile, track().jobs());
-      if (first != nullptr && may_start(*first, profile)) {
-        const Job& job = track().job(first->job);
-        const Stage& stage = job.body->stages[first->stage];
-        found(fmt::format("{} tasks of {} wait and {} slots of {} are free (A8)", stage.waiting,
-                          track().name(job, stage), track().slots().free()[profile],
-                          track().profile_text(profile)));
-      }
+  void check_stages(Index lane, Index profile) {
+    const UnitKey* first = track().waits().first_stage(lane, profile, track().jobs());
+    if (first != nullptr && track().slots().free()[profile] > 0 && may_start(*first, profile)) {
+      const Job& job = track().job(first->job);
+      const Stage& stage = job.body->stages[first->stage];
+      found(fmt::format("{} tasks of {} wait and {} slots of {} are free (A8)", stage.waiting,
+                        track().name(job, stage), track().slots().free()[profile],
+                        track().profile_text(profile)));
     }
   }
 
-  std::size_t admitted_ = 0;  // in this instant; they count towards the depth of its passes
-  std::uint64_t looked_at_ = 0;
+  std::size_t admitted_ = 0;     // in this instant; they count towards the depth of its passes
+  std::uint64_t looked_at_ = 0;  // changes among gangs, and returns of slots, by then
+  std::uint64_t returns_ = 0;
   std::vector<std::int64_t> free_;  // when gangs were looked at last
 };
 

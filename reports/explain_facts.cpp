@@ -348,9 +348,9 @@ void ExplainFacts::note_foreign(const model::StageCompleted& event) {
 
 void ExplainFacts::apply(const model::TaskStart& event) {
   const LiveStage* live = work_.find(event.task.job, event.task.stage);
-  ledger_.start(event.task.executor, live == nullptr ? 0 : live->profile);
+  ledger_.start(event.task.executor, live == nullptr ? 0 : live->profile, event.task.size());
   work_.task_started(event);
-  hold(event.task.job, event.task.executor, 1);
+  hold(event.task.job, event.task.executor, event.task.size());
   StageFacts* row = stage(event.task.job, event.task.stage);
   if (row == nullptr) {
     if (live_ && order_[event.task.job] > order_[tries_.back().job]) {
@@ -366,6 +366,7 @@ void ExplainFacts::apply(const model::TaskStart& event) {
   run.stage = static_cast<std::size_t>(row - owner.stages.data());
   run.attempt = event.task.attempt;
   run.partition = event.task.partition;
+  run.more = event.task.more;
   run.try_number = event.task.try_number;
   run.executor = event.task.executor;
   run.start_ns = now_;
@@ -377,8 +378,8 @@ void ExplainFacts::apply(const model::TaskStart& event) {
 void ExplainFacts::apply(const model::TaskEnd& event) {
   const LiveStage* live = work_.find(event.task.job, event.task.stage);
   if (!event.slot) {
-    ledger_.give_back(event.task.executor, live == nullptr ? 0 : live->profile, 1);
-    hold(event.task.job, event.task.executor, -1);
+    ledger_.give_back(event.task.executor, live == nullptr ? 0 : live->profile, event.task.size());
+    hold(event.task.job, event.task.executor, -std::int64_t{event.task.size()});
   }
   work_.task_ended(event);
   StageFacts* row = stage(event.task.job, event.task.stage);

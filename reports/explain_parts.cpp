@@ -422,27 +422,30 @@ class Walk {
     if (run.try_number == 0) {
       return false;
     }
+    std::optional<std::size_t> last;
     for (const std::size_t i : row_.stages[run.stage].runs) {
       const TaskRun& prior = row_.runs[i];
-      if (prior.attempt != run.attempt || prior.partition != run.partition ||
-          prior.try_number != run.try_number - 1 || !prior.end_ns || *prior.end_ns > run.start_ns) {
-        continue;
+      if (run.follows(prior) && prior.end_ns && *prior.end_ns <= run.start_ns &&
+          (!last || *prior.end_ns > *row_.runs[*last].end_ns)) {
+        last = i;
       }
-      model::Instant lost = *prior.end_ns;
-      if (prior.succeeded()) {
-        for (const OutputLoss& loss : row_.losses) {
-          if (loss.stage == run.stage && loss.executor == prior.executor &&
-              loss.t <= run.start_ns) {
-            lost = std::max(lost, loss.t);
-          }
+    }
+    if (!last) {
+      return false;
+    }
+    const TaskRun& prior = row_.runs[*last];
+    model::Instant lost = *prior.end_ns;
+    if (prior.succeeded()) {
+      for (const OutputLoss& loss : row_.losses) {
+        if (loss.stage == run.stage && loss.executor == prior.executor && loss.t <= run.start_ns) {
+          lost = std::max(lost, loss.t);
         }
       }
-      add_waits(row_.stages[run.stage].waits, lost,
-                of_unit(run.stage, nullptr, PartKind::unexplained));
-      next_ = {.what = What::run, .index = i, .kind = PartKind::repeated};
-      return true;
     }
-    return false;
+    add_waits(row_.stages[run.stage].waits, lost,
+              of_unit(run.stage, nullptr, PartKind::unexplained));
+    next_ = {.what = What::run, .index = *last, .kind = PartKind::repeated};
+    return true;
   }
 
   // The task of this job whose slot it took, of its own stage if there is one.

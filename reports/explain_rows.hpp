@@ -75,6 +75,7 @@ struct TaskRun {
   std::size_t stage = 0;
   std::int32_t attempt = 0;
   std::int32_t partition = 0;
+  std::int32_t more = 0;  // of a slice (A21), partitions behind the first
   std::int32_t try_number = 0;
   model::NameId executor;
   model::Instant start_ns = 0;
@@ -85,6 +86,13 @@ struct TaskRun {
 
   [[nodiscard]] bool succeeded() const {
     return end_ns && status == model::TaskStatus::success && counted;
+  }
+  // An earlier try of the task, or of any partition of the slice.
+  [[nodiscard]] bool follows(const TaskRun& prior) const {
+    const bool alone = more == 0 && prior.more == 0;
+    return prior.attempt == attempt && prior.partition <= partition + more &&
+           partition <= prior.partition + prior.more &&
+           (alone ? prior.try_number == try_number - 1 : prior.try_number < try_number);
   }
 };
 

@@ -248,7 +248,9 @@ std::string ExplainNames::unit(const Cut& cut) const {
 }
 
 std::string ExplainNames::task(std::size_t run) const {
-  return fmt::format("{}/{}", stage(row_.runs[run].stage), row_.runs[run].partition);
+  const TaskRun& of = row_.runs[run];
+  const std::string first = fmt::format("{}/{}", stage(of.stage), of.partition);
+  return of.more == 0 ? first : fmt::format("{} to {}", first, of.partition + of.more);
 }
 
 std::string ExplainNames::slots(std::int64_t count, std::size_t profile) const {

@@ -332,14 +332,18 @@ void LiveWork::task_started(const model::TaskStart& event) {
     return;
   }
   LiveStage& stage = owner->stages[index];
-  const auto partition = static_cast<std::size_t>(event.task.partition);
-  if (event.task.attempt != stage.attempt || partition >= stage.partitions.size()) {
-    return;
-  }
-  std::uint8_t& state = stage.partitions[partition];
-  const std::int64_t change = is_pending(state) ? -1 : 0;
-  if ((state & tries_mask) != tries_mask) {
-    ++state;
+  std::int64_t change = 0;
+  for (std::int64_t p = event.task.partition;
+       p <= event.task.last() && event.task.attempt == stage.attempt; ++p) {
+    const auto partition = static_cast<std::size_t>(p);
+    if (partition >= stage.partitions.size()) {
+      break;
+    }
+    std::uint8_t& state = stage.partitions[partition];
+    change -= is_pending(state) ? 1 : 0;
+    if ((state & tries_mask) != tries_mask) {
+      ++state;
+    }
   }
   set_pending(*owner, index, stage.pending + change);
 }
@@ -351,19 +355,22 @@ void LiveWork::task_ended(const model::TaskEnd& event) {
     return;
   }
   LiveStage& stage = owner->stages[index];
-  const auto partition = static_cast<std::size_t>(event.task.partition);
-  if (partition >= stage.partitions.size()) {
-    return;
+  std::int64_t change = 0;
+  for (std::int64_t p = event.task.partition; p <= event.task.last(); ++p) {
+    const auto partition = static_cast<std::size_t>(p);
+    if (partition >= stage.partitions.size()) {
+      break;
+    }
+    std::uint8_t& state = stage.partitions[partition];
+    const bool was = is_pending(state);
+    if (event.task.attempt == stage.attempt && (state & tries_mask) != 0) {
+      --state;
+    }
+    if (event.status == model::TaskStatus::success && event.counted.value_or(true)) {
+      state = static_cast<std::uint8_t>(state & tries_mask);
+    }
+    change += (is_pending(state) ? 1 : 0) - (was ? 1 : 0);
   }
-  std::uint8_t& state = stage.partitions[partition];
-  const bool was = is_pending(state);
-  if (event.task.attempt == stage.attempt && (state & tries_mask) != 0) {
-    --state;
-  }
-  if (event.status == model::TaskStatus::success && event.counted.value_or(true)) {
-    state = static_cast<std::uint8_t>(state & tries_mask);
-  }
-  const std::int64_t change = (is_pending(state) ? 1 : 0) - (was ? 1 : 0);
   set_pending(*owner, index, stage.pending + change);
 }
 

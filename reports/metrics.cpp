@@ -115,7 +115,7 @@ struct Metrics::State {
   SlotSeries series;
   RunMetrics run;
   model::Instant now = 0;
-  std::int64_t running = 0;  // tasks
+  std::int64_t running = 0;  // tasks; a slice (A21) is as many as it has slots
   std::int64_t running_in_groups = 0;
   std::vector<std::uint32_t> job_rows;  // by NameId: index in run.jobs + 1, 0 = none
   // Tasks that are blocked on something, with how many things block each.
@@ -348,11 +348,11 @@ std::size_t Metrics::State::profile_of(const model::TaskRef& task) {
 
 void Metrics::State::on(const model::TaskStart& event) {
   ++run.totals.tasks;
-  ++running;
+  running += event.task.size();
   std::size_t profile = 0;
   if (LiveStage* stage = work.find(event.task.job, event.task.stage); stage != nullptr) {
     profile = stage->profile;
-    running_in_groups += stage->grouped ? 1 : 0;
+    running_in_groups += stage->grouped ? event.task.size() : 0;
     if (stage->span != no_index && !run.spans[stage->span].start_ns &&
         run.spans[stage->span].attempt == event.task.attempt) {
       run.spans[stage->span].start_ns = now;
@@ -367,23 +367,25 @@ void Metrics::State::on(const model::TaskStart& event) {
   if (shares(event.task)) {
     start_shared(event.task, profile);
   } else {
-    ledger.start(event.task.executor, profile);
+    ledger.start(event.task.executor, profile, event.task.size());
   }
   work.task_started(event);
 }
 
 void Metrics::State::on(const model::TaskEnd& event) {
   const LiveStage* stage = work.find(event.task.job, event.task.stage);
-  --running;
-  running_in_groups -= stage != nullptr && stage->grouped ? 1 : 0;
+  running -= event.task.size();
+  running_in_groups -= stage != nullptr && stage->grouped ? event.task.size() : 0;
   unblock(event.task, true);
   const std::size_t profile = stage == nullptr ? 0 : stage->profile;
   if (shares(event.task)) {
     end_shared(event, profile);
   } else if (!event.slot) {
-    ledger.give_back(event.task.executor, profile, 1);
-  } else if (shared.enabled()) {
-    shared.hold(event.task, ledger.profile_name(profile));
+    ledger.give_back(event.task.executor, profile, event.task.size());
+  } else {
+    for (std::int32_t i = 0; shared.enabled() && i < event.task.size(); ++i) {
+      shared.hold(event.task, ledger.profile_name(profile));
+    }
   }
   work.task_ended(event);
 }

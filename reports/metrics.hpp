@@ -105,7 +105,7 @@ struct RunMetrics {
   std::vector<JobMetrics> jobs;          // by submission
   std::vector<RequestMetrics> requests;  // by first submission
   Totals totals;
-  Wide work = 0;            // task time: running tasks * ns
+  Wide work = 0;            // task time: running tasks * ns, of a slice for each slot
   Wide work_in_groups = 0;  // of members of groups of two or more
   GangWaits gangs;
   std::int64_t pipelined_edges = 0;  // of submitted jobs, after marks and the axis `edges`

@@ -166,10 +166,10 @@ SlotLedger::Held* SlotLedger::holder(model::NameId name, std::size_t profile, Ex
   return &executor->held_by[executor->unbound ? profile : 0];
 }
 
-void SlotLedger::start(model::NameId executor, std::size_t profile) {
+void SlotLedger::start(model::NameId executor, std::size_t profile, std::int64_t count) {
   Executor* row = nullptr;
   if (Held* held = holder(executor, profile, row); held != nullptr) {
-    ++held->running;
+    held->running += count;
     refresh(*row);
   }
 }

@@ -40,9 +40,9 @@ class SlotLedger {
     return profile_names_[profile];
   }
 
-  // A task of `profile` takes, gives back, blocks on or resumes a slot. On a bound executor every
-  // task is one of the executor's own profile.
-  void start(model::NameId executor, std::size_t profile);
+  // A task of `profile` takes or gives back so many slots (a slice: several), blocks on one or
+  // resumes it. On a bound executor every task is one of the executor's own profile.
+  void start(model::NameId executor, std::size_t profile, std::int64_t count = 1);
   void give_back(model::NameId executor, std::size_t profile, std::int64_t count);
   void block(model::NameId executor, std::size_t profile);
   void unblock(model::NameId executor, std::size_t profile);

@@ -30,6 +30,8 @@ struct Launch {
   std::int32_t try_number = 0;  // of the partition within the attempt
   Locality locality = Locality::any;
   bool speculative = false;  // a copy beside a try that runs (axis speculation)
+  // A slice (A21): so many partitions behind the first, in one task, which has a slot for each.
+  std::int32_t more = 0;
 };
 
 // Write the task_end line of a run that ended by itself or with its executor. First action of the
@@ -42,7 +44,7 @@ struct EndTask {
   bool shared = false;  // others of its group hold its slot (A10): write "slot": "held"
 };
 
-// Stop this try and write its task_end line, killed. Answer with KillEffective when the slot is
+// Stop this try and write its task_end line, killed. Answer with KillEffective when its slots are
 // free; before any other input of a later round if that is at once (overheads.kill 0).
 struct Kill {
   RunId run;
@@ -83,8 +85,17 @@ struct CommitAnswered {
   bool granted = false;
 };
 
-using Action =
-    std::variant<Entry, Launch, EndTask, Kill, SetTimer, ReturnSlot, ReturnShared, CommitAnswered>;
+// SS-2.7: a task of the stage may run nowhere: every executor is excluded for it. The one named is
+// idle and is to be replaced or, where executors come and go by themselves, one more is wanted. If
+// nothing is launched until a timer is due the stage is given up.
+struct Unschedulable {
+  JobId job;
+  StageIndex stage;
+  ExecutorId replace;  // invalid: one more
+};
+
+using Action = std::variant<Entry, Launch, EndTask, Kill, SetTimer, ReturnSlot, ReturnShared,
+                            CommitAnswered, Unschedulable>;
 
 // Output of a step; reused by the caller to avoid allocation: clear() before each step.
 struct Actions {

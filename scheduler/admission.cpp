@@ -4,7 +4,8 @@
 #include <numeric>
 
 #include "scheduler/accounting.hpp"
-#include "scheduler/duties.hpp"
+#include "scheduler/places.hpp"
+#include "scheduler/slices.hpp"
 #include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
@@ -444,8 +445,10 @@ void launch_unit(Pass& pass, StageId unit) {
   const GangId gang = s.m.stages[unit].gang;
   if (gang.valid() && s.m.gangs[gang].barrier) {
     launch_together(s, unit);
-  } else if (is_delayed(s.m, unit)) {
+  } else if (is_delayed(s.m, unit) || chooses_places(s.m, unit)) {
     launch_delayed(s, unit, outlook);
+  } else if (takes_slices(s.m, unit)) {
+    launch_slices(s, unit, outlook);
   } else {
     launch_pending(s, unit, outlook);
   }
@@ -500,6 +503,7 @@ void visit_in_fair_order(Pass& pass) {
 void pass(Step& s) {
   Machine& m = s.m;
   m.wants_pass = false;
+  const std::int64_t launches = m.counters.launches;
   m.policies.placement->begin(m.slots);
   Pass pass{
       .s = s, .outlook = {}, .live_jobs = m.counters.live_jobs, .head_demand = {}, .placed = {}};
@@ -517,6 +521,9 @@ void pass(Step& s) {
   announce_rest(pass);
   if (m.config.speculation) {
     arm_ticks(s);
+  }
+  if (!m.excluding.empty()) {
+    judge_schedulable(s, launches);
   }
   m.wants_pass = m.wants_pass || a_job_ended(pass);
 }

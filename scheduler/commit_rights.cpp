@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/duties.hpp"
+#include "scheduler/slices.hpp"
 
 namespace rehearse::scheduler {
 
@@ -51,7 +52,9 @@ void commit_ended(Machine& m, const CommitEnded& input) {
 void release_commit(Machine& m, const RunRow& run) {
   const std::uint32_t cold = m.stages[run.stage].cold;
   if (cold != none_u32 && !m.colds[cold].commit_holders.empty()) {
-    release(m.colds[cold], {run.partition, run.attempt, run.try_number});
+    for (const std::int32_t p : partitions_of(run)) {
+      release(m.colds[cold], {p, run.attempt, run.try_number});
+    }
   }
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "scheduler/accounting.hpp"
-#include "scheduler/duties.hpp"
+#include "scheduler/duties_data.hpp"
+#include "scheduler/places.hpp"
+#include "scheduler/slices.hpp"
 #include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
@@ -40,11 +42,12 @@ void commit_output(Step& s, StageId stage, const RunRow& run) {
   }
 }
 
-// X9: every other running try of the partition, in any attempt.
+// X9: every other running try of the partition, in any attempt; of slices those that have nothing
+// left to do (A21).
 void kill_other_tries(Step& s, StageId stage, std::int32_t partition) {
   Machine& m = s.m;
   for (const RunId run : live_runs(m, stage)) {
-    if (m.runs[run].partition == partition) {
+    if (m.runs[run].covers(partition) && is_all_done(m, m.runs[run])) {
       kill_run(s, run, model::TaskReason::other_attempt);
     }
   }
@@ -171,7 +174,8 @@ void tick_off(Machine& m, StageId stage, std::int32_t partition) {
   }
 }
 
-void regular_succeeded(Step& s, const RunRow& run) {
+// Of one partition; what it means for the stage comes after all that are told of together.
+[[gnu::always_inline]] inline void partition_succeeded(Step& s, const RunRow& run) {
   Machine& m = s.m;
   const StageId stage = run.stage;
   record_output(m, stage, run.partition, run.executor);
@@ -186,6 +190,27 @@ void regular_succeeded(Step& s, const RunRow& run) {
     kill_other_tries(s, stage, run.partition);
   }
   commit_output(s, stage, run);
+  give_to_origin(s, stage, run);
+}
+
+void regular_succeeded(Step& s, const RunRow& run, const TaskEnded& input) {
+  Machine& m = s.m;
+  const StageId stage = run.stage;
+  RunRow one = run;
+  one.more = 0;
+  for (; one.partition <= run.last(); ++one.partition) {
+    // Of a slice another try may have done some (A21); a task that counts has what is not done.
+    if (run.more == 0 || output_executor(m, stage, one.partition) == none_u32) {
+      partition_succeeded(s, one);
+    }
+  }
+  if (note_output(m, run, input)) {
+    const JobId job = m.stages[stage].job;
+    roll_back_readers(s, stage);
+    if (!lives(m, job)) {
+      return;
+    }
+  }
   if (m.stages[stage].done == m.stages[stage].tasks) {
     stage_is_done(s, stage);
   } else {
@@ -193,16 +218,16 @@ void regular_succeeded(Step& s, const RunRow& run) {
   }
 }
 
-// A success of a regular task counts if its executor's epoch is still good and its partition is
-// not done, and its attempt was not rolled back; checked before anything is ticked off (X9).
+// A success of a regular task counts if its executor's epoch is still good and its partition (of a
+// slice: one of them) is not done, and its attempt was not rolled back; checked before anything is
+// ticked off (X9).
 bool counts(const Machine& m, const RunRow& run) {
   if (is_stale(m, run)) {
     return false;
   }
   // Only with a second attempt can a partition be done while a try of it still runs.
   return m.executors[run.executor].epoch == run.epoch &&
-         (m.stages[run.stage].attempt == 0 ||
-          output_executor(m, run.stage, run.partition) == none_u32);
+         (m.stages[run.stage].attempt == 0 || !is_all_done(m, run));
 }
 
 }  // namespace
@@ -235,13 +260,15 @@ void task_ended(Step& s, const TaskEnded& input) {
     stale_success(s, run);
   } else if (!counted) {
     if (m.config.failure.incomplete == model::Incomplete::success_then_rerun) {
-      tick_off(m, run.stage, run.partition);
+      for (const std::int32_t p : partitions_of(run)) {
+        tick_off(m, run.stage, p);
+      }
     }
     attempt_maybe_over(s, run.stage);
   } else if (member) {
     member_succeeded(s, run);
   } else {
-    regular_succeeded(s, run);
+    regular_succeeded(s, run, input);
   }
 }
 
@@ -259,6 +286,9 @@ void complete_attempt(Step& s, StageId stage, model::StageStatus status,
   if (m.config.speculation) {
     stop_speculating(m, stage);
   }
+  if (!m.excluding.empty()) {
+    end_exclusion_of_attempt(m, stage);
+  }
   if (row.gang.valid()) {
     no_longer_starved(m, stage);  // a member's next attempt is the group's
   }
@@ -275,7 +305,9 @@ bool runs_ticked_off_only(const Machine& m, StageId stage) {
   return std::ranges::all_of(live_runs(m, stage), [&](RunId id) {
     const RunRow& run = m.runs[id];
     return run.attempt != m.stages[stage].attempt ||
-           std::ranges::find(ticked, run.partition) != ticked.end();
+           std::ranges::all_of(partitions_of(run), [&ticked](std::int32_t p) {
+             return std::ranges::find(ticked, p) != ticked.end();
+           });
   });
 }
 
@@ -307,10 +339,8 @@ void attempt_maybe_over(Step& s, StageId stage) {
   StageRow& failed = m.stages.edit(stage);
   failed.failures = static_cast<std::uint8_t>(std::min(failed.failures + 1, 255));
   if (failed.failures >= m.config.failure.max_stage_attempts) {
-    end_job(
-        s, failed.job,
-        {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
-         m.names->intern("outputs missing after the last attempt"), std::nullopt, std::nullopt});
+    abort_stage(s, stage, model::Code::stage_attempts_exceeded,
+                m.names->intern("outputs missing after the last attempt"));
     return;
   }
   want(s, stage);

@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "scheduler/accounting.hpp"
-#include "scheduler/duties.hpp"
+#include "scheduler/duties_data.hpp"
+#include "scheduler/places.hpp"
 
 namespace rehearse::scheduler {
 
@@ -53,6 +54,7 @@ Machine::Machine(const Machine& other)
       speculated(other.speculated),
       started_at(other.started_at),
       speculation_changed(other.speculation_changed),
+      excluding(other.excluding),
       wants_pass(other.wants_pass),
       outputs_digest(other.outputs_digest),
       counters(other.counters) {}
@@ -108,7 +110,7 @@ std::uint64_t digest(Machine& m) {
   return m.slots.digest() + m.idle.digest() * 3 + m.executors.digest() * 5 + m.jobs.digest() * 7 +
          m.stages.digest() * 11 + m.gangs.digest() * 13 + m.runs.digest() * 17 +
          m.outputs_digest * 19 + timers_hash(m) * 23 + policies_hash(m) * 29 + reruns_hash(m) * 31 +
-         speculations_hash(m) * 37 + m.shares.digest() * 41;
+         speculations_hash(m) * 37 + m.shares.digest() * 41 + exclusion_hash(m) * 43;
 }
 
 namespace {
@@ -135,7 +137,7 @@ std::uint64_t full_digest(const Machine& m) {
          m.jobs.full_digest() * 7 + m.stages.full_digest() * 11 + m.gangs.full_digest() * 13 +
          m.runs.full_digest() * 17 + full_outputs_hash(m) * 19 + timers_hash(m) * 23 +
          policies_hash(m) * 29 + reruns_hash(m) * 31 + speculations_hash(m) * 37 +
-         m.shares.full_digest() * 41;
+         m.shares.full_digest() * 41 + exclusion_hash(m) * 43;
 }
 
 model::Probe probe(Machine& m, model::ProbeWhen when) {
@@ -204,6 +206,11 @@ struct Dispatch {
   void operator()(const TimerFired& input) const { timer_fired(s, input.timer); }
   void operator()(const CommitAsked& input) const { commit_asked(s, input); }
   void operator()(const CommitEnded& input) const { commit_ended(s.m, input); }
+  void operator()(const CachePartition& input) const {
+    cache_partition(s.m, input.job, input.partition);
+  }
+  void operator()(const MoveOutput& input) const { move_output(s.m, input); }
+  void operator()(const Exclude& input) const { exclude(s.m, input); }
   void operator()(const Stuck& /*input*/) const { fail_stuck_jobs(s); }
 };
 
@@ -286,7 +293,8 @@ bool Core::operator==(const Core& other) const {
          l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
          l.queued_gangs == r.queued_gangs && l.reruns == r.reruns && l.starved == r.starved &&
          l.speculated == r.speculated && l.started_at == r.started_at &&
-         l.speculation_changed == r.speculation_changed && l.wants_pass == r.wants_pass;
+         l.speculation_changed == r.speculation_changed && l.excluding == r.excluding &&
+         l.wants_pass == r.wants_pass;
 }
 
 }  // namespace rehearse::scheduler

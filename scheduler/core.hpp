@@ -14,6 +14,7 @@
 #include "model/cluster.hpp"
 #include "model/scheduler_config.hpp"
 #include "scheduler/action.hpp"
+#include "scheduler/exclusion.hpp"
 #include "scheduler/input.hpp"
 #include "scheduler/offers.hpp"
 #include "scheduler/policy.hpp"
@@ -34,6 +35,20 @@ struct EngineOptions {
   std::int64_t max_total_stage_attempts = 0;
   // Nobody may commit.
   bool refuse_commits = false;
+  // Outputs outlive jobs as in one tracker of all shuffles: a takeover does what is missing of them
+  // and no more, in attempts that follow those of the stage it stands for (SS-1.4).
+  bool tracked_outputs = false;
+  // SS-1.10: with a changed checksum also what ended jobs of the same query made of it is void.
+  bool query_level_rollback = false;
+  // Tasks prefer hosts on which at least this part, in 1/1000, of what they read over regular edges
+  // lies (SS-1.5); 0: none.
+  std::int32_t reducer_preferred_milli = 0;
+  // SS-2.4: a try of a stage of one task that runs longer than this gets a copy; 0: none.
+  model::Duration speculation_threshold = 0;
+  // A decommissioned executor is gone this long after: tries that cannot end before get a copy
+  // (SS-2.4); 0: not known.
+  model::Duration decommission_kill = 0;
+  ExclusionOptions exclusion{};  // SS-2.7
 };
 
 // What the core is made for. Executors are told by inputs, not here.

@@ -182,6 +182,9 @@ void judge_starvation_after_join(Step& s);
 void no_longer_starved(Machine& m, StageId leader);
 [[nodiscard]] bool exceeds_capacity(Machine& m, StageId leader);
 
+// ---- exclusion after failures (exclusion.cpp, SS-2.7) ----
+void exclude(Machine& m, const Exclude& input);
+
 // ---- outputs of stages (outputs.cpp) ----
 void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId executor);
 void note_location(Machine& m, StageId stage, ExecutorId executor);  // a loss there concerns it

@@ -40,9 +40,13 @@ void end_commits(StageCold& cold);
 [[nodiscard]] bool is_delayed(const Machine& m,
                               StageId stage);  // does a locality wait hold for it?
 void begin_delay(Machine& m, StageId stage);
+// Does it matter task by task where its tasks may go, beyond what they prefer? Places are excluded,
+// or the round has a limit.
+[[nodiscard]] bool chooses_places(const Machine& m, StageId stage);
 // As near as `limit`; invalid if there is no slot so near.
 [[nodiscard]] ExecutorId place_within(Machine& m, const SlotView& slots, PlacementPolicy& placement,
                                       StageId stage, std::int32_t partition, Locality limit);
+// Level by level, each pending task where it may go now.
 void launch_delayed(Step& s, StageId stage, Outlook* outlook);
 // All tasks of a barrier stage, as near as its wait demands, or none.
 [[nodiscard]] bool placed_within_delay(Step& s, StageId stage, std::vector<Placed>& placed);

@@ -3,6 +3,7 @@
 
 #include "model/support/draw.hpp"
 #include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -140,6 +141,11 @@ void hold_executor(Step& s, const HoldExecutor& input) {
     row.draining = true;
     update_offers(m, input.executor);
     close_idle(m, row.idle_index);
+    m.wants_pass = m.wants_pass || !m.excluding.empty();  // SS-2.7: it may have been the last place
+    if (m.config.speculation && m.engine.decommission_kill > 0) {
+      row.draining_since = m.now;
+      note_draining(m, input.executor);
+    }
     judge_starvation_after_loss(s);
   }
 }
@@ -160,8 +166,9 @@ void close_executor(Machine& m, ExecutorId executor) {
   m.by_name.erase(row.name.value);
   forget_from(m.on_host, row.host, executor);
   forget_from(m.on_rack, row.rack, executor);
-  // A8: without it tasks that preferred it have fewer levels to wait for (SS-2.5).
-  m.wants_pass = m.wants_pass || m.config.locality_wait > 0;
+  // A8: without it tasks that preferred it have fewer levels to wait for (SS-2.5), or no place that
+  // is not excluded (SS-2.7).
+  m.wants_pass = m.wants_pass || m.config.locality_wait > 0 || !m.excluding.empty();
 }
 
 bool exceeds_capacity(Machine& m, StageId leader) {

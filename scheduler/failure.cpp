@@ -4,7 +4,9 @@
 #include <array>
 
 #include "scheduler/accounting.hpp"
-#include "scheduler/duties.hpp"
+#include "scheduler/duties_data.hpp"
+#include "scheduler/places.hpp"
+#include "scheduler/slices.hpp"
 #include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
@@ -33,9 +35,14 @@ bool counts_towards_limit(std::optional<model::TaskReason> reason) {
          reason == model::TaskReason::out_of_memory;
 }
 
-// One counted failure more of a partition of the live attempt; false if that ended the job.
-bool below_limit(Step& s, StageId stage, std::int32_t partition, model::Code cause) {
+// One counted failure more of a partition that the run had, in the live attempt; false if that
+// ended the job.
+bool below_limit(Step& s, const RunRow& run, std::int32_t partition, model::Code cause) {
   Machine& m = s.m;
+  const StageId stage = run.stage;
+  if (m.engine.exclusion.on_failure) {
+    note_failure(m, stage, partition, run.executor);
+  }
   if (count_failure(m, stage, partition) < m.config.failure.max_task_failures) {
     return true;
   }
@@ -45,8 +52,7 @@ bool below_limit(Step& s, StageId stage, std::int32_t partition, model::Code cau
   complete_attempt(s, stage, model::StageStatus::failed,
                    cause == model::Code::executor_lost ? model::StageReason::executor_lost
                                                        : model::StageReason::task_failed);
-  end_job(s, m.stages[stage].job,
-          {model::JobOutcome::failed, cause, m.names->intern(detail), std::nullopt, std::nullopt});
+  abort_stage(s, stage, cause, m.names->intern(detail));
   return false;
 }
 
@@ -71,8 +77,8 @@ void kill_run(Step& s, RunId run, model::TaskReason reason) {
 }
 
 void retry_partition(Machine& m, StageId stage, std::int32_t partition) {
-  if (runs_now(m, stage, partition)) {
-    return;  // its copy, or what it was a copy of, goes on
+  if (runs_now(m, stage, partition) || runs_in_slice(m, stage, partition)) {
+    return;  // its copy, or what it was a copy of, goes on; or a slice of which it is a part
   }
   StageCold& cold = cold_of(m, stage);
   const auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
@@ -101,6 +107,26 @@ std::vector<ExecutorId> neighbours(const Machine& m, ExecutorId executor) {
     }
   }
   return whole_host ? list : std::vector{executor};
+}
+
+// Of the live attempt: what of it is still to be done is tried again, or the job ends.
+void retry_failed_run(Step& s, const RunRow& run, std::optional<model::TaskReason> reason) {
+  Machine& m = s.m;
+  const StageId stage = run.stage;
+  if (is_all_done(m, run)) {
+    attempt_maybe_over(s, stage);  // another try of it had counted
+    return;
+  }
+  for (const std::int32_t p : partitions_of(run)) {
+    if (output_executor(m, stage, p) != none_u32) {
+      continue;
+    }
+    if (!counts_towards_limit(reason) || below_limit(s, run, p, model::Code::task_failed)) {
+      retry_partition(m, stage, p);
+    } else {
+      return;  // its job is over
+    }
+  }
 }
 
 }  // namespace
@@ -166,14 +192,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   if (!of_live_attempt) {
     return;
   }
-  if (output_executor(m, stage, run.partition) != none_u32) {
-    attempt_maybe_over(s, stage);  // another try of it had counted
-    return;
-  }
-  if (!counts_towards_limit(input.reason) ||
-      below_limit(s, stage, run.partition, model::Code::task_failed)) {
-    retry_partition(m, stage, run.partition);
-  }
+  retry_failed_run(s, run, input.reason);
 }
 
 void end_attempt_by_fetch(Step& s, StageId consumer) {
@@ -188,11 +207,9 @@ void resubmit_later(Step& s, StageId consumer, std::uint32_t producer) {
   Machine& m = s.m;
   const StageRow& row = m.stages[consumer];
   if (row.failures >= m.config.failure.max_stage_attempts) {
-    end_job(s, row.job,
-            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
-             m.names->intern("stage " + std::string(m.names->text(stage_name(m, consumer))) +
-                             " failed in all its attempts"),
-             std::nullopt, std::nullopt});
+    abort_stage(s, consumer, model::Code::stage_attempts_exceeded,
+                m.names->intern("stage " + std::string(m.names->text(stage_name(m, consumer))) +
+                                " failed in all its attempts"));
     return;
   }
   const TimerRow timer{{}, TimerKind::resubmit, row.job, row.index, producer};
@@ -261,6 +278,10 @@ void timer_fired(Step& s, TimerId id) {
   }
   if (timer.kind == TimerKind::speculation) {
     tick(s, timer);
+    return;
+  }
+  if (timer.kind == TimerKind::unschedulable) {
+    unschedulable_too_long(s, timer);
     return;
   }
   if (timer.kind != TimerKind::grace) {
@@ -441,6 +462,9 @@ void leave_tables(Machine& m, JobId job) {
   for (std::uint32_t i = 0; i < row.stages; ++i) {
     const StageId stage = stage_of(m, job, i);
     no_longer_starved(m, stage);
+    if (!m.excluding.empty()) {
+      end_exclusion(m, stage);
+    }
     m.queue.remove(stage, Units{m});
   }
   for (std::uint32_t i = 0; i < row.stages; ++i) {
@@ -575,16 +599,20 @@ std::vector<RunRow> end_runs_on(Step& s, ExecutorId executor) {
 
 void retry_lost_run(Step& s, const RunRow& run, model::LossCause cause) {
   Machine& m = s.m;
-  const StageRow& row = m.stages[run.stage];
-  const bool of_live_attempt =
-      row.used && row.phase == StagePhase::running && run.attempt == row.attempt;
-  if (!of_live_attempt || row.gang.valid() ||
-      output_executor(m, run.stage, run.partition) != none_u32) {
-    return;
-  }
-  if (cause != model::LossCause::exit_by_app ||
-      below_limit(s, run.stage, run.partition, model::Code::executor_lost)) {
-    retry_partition(m, run.stage, run.partition);
+  for (const std::int32_t p : partitions_of(run)) {
+    const StageRow& row = m.stages[run.stage];
+    const bool of_live_attempt =
+        row.used && row.phase == StagePhase::running && run.attempt == row.attempt;
+    if (!of_live_attempt || row.gang.valid()) {
+      return;
+    }
+    if (output_executor(m, run.stage, p) != none_u32) {
+      continue;
+    }
+    if (cause != model::LossCause::exit_by_app ||
+        below_limit(s, run, p, model::Code::executor_lost)) {
+      retry_partition(m, run.stage, p);
+    }
   }
 }
 

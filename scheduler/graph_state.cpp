@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "scheduler/duties.hpp"
+#include "scheduler/duties_data.hpp"
 #include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
@@ -146,11 +146,11 @@ void submit_attempt(Step& s, StageId stage) {
   }
   if (m.engine.max_total_stage_attempts > 0 &&
       m.stages[stage].attempt + 1 >= m.engine.max_total_stage_attempts) {
-    end_job(s, m.stages[stage].job,
-            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
-             m.names->intern("a stage was submitted too often"), std::nullopt, std::nullopt});
+    abort_stage(s, stage, model::Code::stage_attempts_exceeded,
+                m.names->intern("a stage was submitted too often"));
     return;
   }
+  prefer_outputs(m, stage);
   StageCold& cold = cold_of(m, stage);
   StageRow& row = m.stages.edit(stage);
   RH_CHECK(row.phase != StagePhase::running && row.missing_inputs == 0, stage.value);
@@ -204,11 +204,12 @@ void submit_attempt(Step& s, StageId stage) {
 
 namespace {
 
-// While the job of the stage a takeover stands for lives, its readers wait for it.
-bool original_lives(const Machine& m, StageId takeover) {
+// While the job of the stage a takeover stands for lives, its readers wait for it: then that stage.
+StageId awaited_original(const Machine& m, StageId takeover) {
   const std::uint32_t cold = m.stages[takeover].cold;
   const StageId original = cold == none_u32 ? StageId{} : m.colds[cold].foreign;
-  return original.valid() && m.jobs[m.stages[original].job].phase == JobPhase::live;
+  const bool lives = original.valid() && m.jobs[m.stages[original].job].phase == JobPhase::live;
+  return lives ? original : StageId{};
 }
 
 }  // namespace
@@ -228,8 +229,10 @@ void want_input(Step& s, StageId parent) {
       want(s, parent);
       break;
     case StagePhase::dormant:
-      if (!original_lives(s.m, parent)) {
+      if (const StageId original = awaited_original(s.m, parent); !original.valid()) {
         want(s, parent);
+      } else if (s.m.engine.tracked_outputs) {
+        want_input(s, original);  // SS-1.8: it is made anew where it was made, whoever reads it
       }
       break;
     default:
@@ -260,6 +263,7 @@ void want(Step& s, StageId stage) {
   Machine& m = s.m;
   RH_CHECK(m.stages[stage].phase != StagePhase::running, stage.value);
   RH_CHECK(!m.stages[stage].gang.valid(), stage.value);
+  take_over_outputs(m, stage);
   m.stages.edit(stage).phase = StagePhase::waiting;
   if (m.stages[stage].missing_inputs == 0) {
     const JobId job = m.stages[stage].job;
@@ -348,6 +352,9 @@ void maybe_arm_start(Step& s, StageId stage) {
 // One reader of a stage whose availability changed by `by` (missing inputs +1 or -1).
 void input_changed(Step& s, StageId reader, std::int32_t by) {
   Machine& m = s.m;
+  if (m.stages[reader].fed) {
+    return;
+  }
   m.stages.edit(reader).missing_inputs += by;
   RH_CHECK(m.stages[reader].missing_inputs >= 0, reader.value);
   maybe_arm_start(s, reader);
@@ -396,6 +403,9 @@ void arm_start_delays(Step& s, JobId job) {
 namespace {
 
 bool is_waiting(const Machine& m, StageId stage) {
+  if (m.stages[stage].fed) {
+    return false;
+  }
   const GangId gang = m.stages[stage].gang;
   if (!gang.valid()) {
     return m.stages[stage].phase == StagePhase::waiting;
@@ -510,6 +520,14 @@ void release_stage_rows(Machine& m, JobId job) {
     cold.rollbacks = 0;
     cold.held.clear();
     end_commits(cold);
+    cold.excluded.clear();
+    cold.failed_on.clear();
+    cold.excluded_by_failures.clear();
+    cold.cached.clear();
+    cold.output_bytes.clear();
+    cold.checksums.clear();
+    cold.changed_checksums = 0;
+    cold.undone_for = -1;
     m.free_colds.push_back(stage_row.cold);
   }
   m.stages.remove_block(row.first_stage, row.stages);

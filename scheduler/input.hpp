@@ -26,6 +26,14 @@ struct ForeignStage {
   model::NameId name;  // "q/map", as edges from it are journalled
 };
 
+// A partition of which the input lies in memory: its task prefers these executors and hosts,
+// nearest first. A stage all of whose partitions are cached needs no inputs (SS-1.4, SS-1.5).
+struct CachedPartition {
+  StageIndex stage;
+  std::int32_t partition = 0;
+  std::vector<model::NameId> places;
+};
+
 // A job to be judged and started. `spec->edges` name own stages only: every stage of another job
 // that is read stands as a stage of this job behind `own_stages` ("q.map", a takeover), with the
 // same tasks, durations and inputs; `foreign[i]` says what stage own_stages + i stands for.
@@ -44,6 +52,38 @@ struct SubmitJob {
   JobId reused_job;
   // Write probes round a rejection.
   bool probe = false;
+  // Jobs of one query (SS-1.10); invalid: of none.
+  model::NameId query;
+  // The job asks for copies of slow tasks, whatever the axis says: refused beside a gang (F12).
+  bool speculation = false;
+  // Stages that write a pipelined shuffle for nobody in the job: refused (F12).
+  std::vector<StageIndex> pipelined_ends;
+  std::vector<CachedPartition> cached;
+};
+
+// Known only after the job was submitted. For attempts submitted later.
+struct CachePartition {
+  JobId job;
+  CachedPartition partition;
+};
+
+// The output of a partition lies on another executor now (decommissioning). One that is not there
+// stays away.
+struct MoveOutput {
+  JobId job;
+  StageIndex stage;
+  std::int32_t partition = 0;
+  ExecutorId to;
+};
+
+// SS-2.7: no task of the stage starts there, or not this one, as long as its job lives. Names an
+// executor or a host. Members of groups start all the same (F10).
+struct Exclude {
+  JobId job;
+  StageIndex stage;
+  std::int32_t partition = -1;  // -1: all
+  ExecutorId executor;
+  model::NameId host;
 };
 
 // The caller no longer wants it. Ended or unknown jobs: changes nothing.
@@ -98,6 +138,10 @@ struct TaskEnded {
   std::optional<model::TaskReason> reason;
   StageIndex fetch_from;
   std::int32_t fetch_partition = 0;
+  // Of a success, where the engine knows them: a checksum of its output that does not depend on the
+  // order of rows (SS-1.10), and its size.
+  std::optional<std::uint64_t> checksum{};
+  std::optional<std::int64_t> output_bytes{};
 };
 
 // The kill ordered for this run took effect: its slot is free again.
@@ -125,8 +169,9 @@ struct CommitEnded {
 // Nothing can happen any more (W5): every live job fails with DEADLOCK.
 struct Stuck {};
 
-using Input = std::variant<SubmitJob, CancelJob, ForgetJob, ExpectExecutor, GiveUpExecutor,
-                           JoinExecutor, LoseExecutor, HoldExecutor, ReleaseExecutor, TaskEnded,
-                           KillEffective, TimerFired, CommitAsked, CommitEnded, Stuck>;
+using Input =
+    std::variant<SubmitJob, CancelJob, ForgetJob, ExpectExecutor, GiveUpExecutor, JoinExecutor,
+                 LoseExecutor, HoldExecutor, ReleaseExecutor, TaskEnded, KillEffective, TimerFired,
+                 CommitAsked, CommitEnded, CachePartition, MoveOutput, Exclude, Stuck>;
 
 }  // namespace rehearse::scheduler

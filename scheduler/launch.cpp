@@ -5,6 +5,7 @@
 #include "model/support/draw.hpp"
 #include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
+#include "scheduler/slices.hpp"
 #include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
@@ -212,7 +213,7 @@ void unlink_from_stage(Machine& m, RunId run) {
   StageRow& stage = m.stages.edit(row.stage);
   const bool live_attempt = stage.phase == StagePhase::running && row.attempt == stage.attempt;
   std::int32_t& count = live_attempt ? stage.running : stage.old_running;
-  --count;
+  count -= row.slots();
   RH_CHECK(count >= 0, count, run.value);
 }
 
@@ -229,8 +230,7 @@ void free_slot(Step& s, RunId run) {
   if (in_share(m, run)) {
     leave_share(s, run);
   } else {
-    --m.counters.busy;
-    m.slots.give(row.executor, ProfileId{std::uint32_t{row.profile}});
+    give_slots(m, row);
   }
   if (row.dying && !m.reruns.empty()) {
     kill_took_effect(m, run);

@@ -3,7 +3,7 @@
 // has come to and the instant from which its wait counts.
 #include <algorithm>
 
-#include "scheduler/duties.hpp"
+#include "scheduler/places.hpp"
 #include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
@@ -12,7 +12,8 @@ namespace {
 
 const std::vector<model::NameId>& preferences(const model::StageSpec& spec,
                                               std::int32_t partition) {
-  return spec.prefers[static_cast<std::size_t>(partition)];
+  static const std::vector<model::NameId> none;
+  return spec.prefers.empty() ? none : spec.prefers[static_cast<std::size_t>(partition)];
 }
 
 // Has a task of these preferences a live target of its own at this level?
@@ -132,6 +133,44 @@ Found place_near(Machine& m, const Where& where, StageId stage, std::int32_t par
   return {place_task(m, where.slots, where.placement, job, spec, partition), Locality::any};
 }
 
+// The same, but where the task is excluded; `excluding`: some task of the stage is.
+Found place_pending(Machine& m, StageId stage, std::int32_t partition, Locality limit,
+                    bool excluding) {
+  if (!excluding) {
+    return place_near(m, {m.slots, *m.policies.placement}, stage, partition, limit);
+  }
+  const OpenPlaces slots(m, excluded_places(m, stage, partition));
+  OpenPlacement placement(m);
+  return place_near(m, {slots, placement}, stage, partition, limit);
+}
+
+// Lists what is pending, so that any of it can be started first.
+void list_pending(Machine& m, StageId stage) {
+  const StageRow& row = m.stages[stage];
+  if (row.next_partition == row.tasks) {
+    return;
+  }
+  std::vector<std::int32_t> list;
+  for (std::int32_t p = row.tasks; p-- > row.next_partition;) {
+    list.push_back(p);
+  }
+  std::vector<std::int32_t>& again = cold_of(m, stage).again;
+  again.insert(again.begin(), list.begin(), list.end());
+  m.stages.edit(stage).next_partition = row.tasks;
+}
+
+// Is a slot free that a pending task could take if nothing had to be near?
+bool has_room(const Machine& m, StageId stage, bool excluding) {
+  const ProfileId profile{std::uint32_t{m.stages[stage].profile}};
+  if (!excluding || m.slots.free_total(profile) == 0) {
+    return m.slots.free_total(profile) > 0;
+  }
+  const std::vector<std::int32_t>& pending = m.colds[m.stages[stage].cold].again;
+  return std::ranges::any_of(pending, [&](std::int32_t partition) {
+    return OpenPlaces(m, excluded_places(m, stage, partition)).most_free(profile).valid();
+  });
+}
+
 void start_delayed(Step& s, StageId stage, std::int32_t partition, ExecutorId executor) {
   Machine& m = s.m;
   m.policies.placement->taking(m.slots, executor);
@@ -146,6 +185,11 @@ void start_delayed(Step& s, StageId stage, std::int32_t partition, ExecutorId ex
 bool is_delayed(const Machine& m, StageId stage) {
   return m.config.locality_wait > 0 && m.config.admission.hold != model::Hold::none &&
          !spec_of(m, stage).prefers.empty() && !is_member(m, stage);
+}
+
+bool chooses_places(const Machine& m, StageId stage) {
+  return excludes(m, stage) ||
+         (m.round.limit && !spec_of(m, stage).prefers.empty() && !m.stages[stage].gang.valid());
 }
 
 std::vector<Locality> locality_levels(const Machine& m, StageId stage) {
@@ -166,6 +210,37 @@ void begin_delay(Machine& m, StageId stage) {
   cold_of(m, stage).delay = {Locality::process, m.now, -1, true};
 }
 
+namespace {
+
+// After a round that left the stage at `allowed` and launched at `nearest` at best: does its wait
+// begin anew, and when may its tasks go farther?
+void settle_delay(Step& s, StageId stage, Locality allowed, std::optional<Locality> nearest,
+                  bool refused) {
+  Machine& m = s.m;
+  StageCold::Delay& delay = cold_of(m, stage).delay;
+  if (m.config.locality_reset == model::LocalityReset::spark) {
+    const bool counts =
+        m.round.kind == RoundKind::complete || (m.round.kind == RoundKind::partial && delay.clean);
+    if (refused) {
+      delay.clean = false;
+    } else if (nearest && counts) {  // everything offered was taken: the wait starts anew
+      delay.level = *nearest;
+      delay.since = m.now;
+      delay.clean = true;
+    }
+  }
+  delay.refused = refused;
+  if (refused) {
+    // What was launched may have left only tasks that need not wait at this level any more.
+    const Locality next = allowed_level(m, cold_of(m, stage),
+                                        levels_of(m, spec_of(m, stage), cold_of(m, stage).again));
+    m.wants_pass = m.wants_pass || next > allowed;
+    arm(s, stage, next);
+  }
+}
+
+}  // namespace
+
 void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
   Machine& m = s.m;
   const model::StageSpec& spec = spec_of(m, stage);
@@ -173,21 +248,23 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
     end_attempt_without_input(s, stage);
     return;
   }
+  list_pending(m, stage);
+  const bool delayed = is_delayed(m, stage);
+  const bool excluding = excludes(m, stage);
   const std::vector<Locality> levels = levels_of(m, spec, cold_of(m, stage).again);
-  const bool legacy = m.config.locality_reset == model::LocalityReset::legacy;
-  const Where live{m.slots, *m.policies.placement};
+  const bool legacy = delayed && m.config.locality_reset == model::LocalityReset::legacy;
   std::optional<Locality> nearest;
   Locality allowed = Locality::any;
   for (const Locality level : levels) {
     if (m.round.limit && level > *m.round.limit) {
       break;
     }
-    allowed = allowed_level(m, cold_of(m, stage), levels);
+    allowed = delayed ? allowed_level(m, cold_of(m, stage), levels) : Locality::any;
     const Locality limit = level == Locality::no_preference ? level : std::min(level, allowed);
     std::vector<std::int32_t> pending = cold_of(m, stage).again;
     std::ranges::reverse(pending);
     for (const std::int32_t partition : pending) {
-      const Found found = place_near(m, live, stage, partition, limit);
+      const Found found = place_pending(m, stage, partition, limit, excluding);
       if (!found.executor.valid() ||
           (outlook != nullptr && !is_harmless(m, *outlook, stage, partition, found.executor))) {
         continue;
@@ -203,30 +280,12 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
   if (m.config.speculation) {
     launch_copies(s, stage, outlook, m.stages[stage].pending > 0 ? allowed : Locality::any);
   }
-  StageCold::Delay& delay = cold_of(m, stage).delay;
   const bool waits = m.stages[stage].pending > 0;
-  const bool refused = waits && m.slots.free_total(spec.profile) > 0;
   if (!waits && !copies_due(m, stage)) {
     m.queue.clear_pending(stage, spec.profile);
   }
-  if (m.config.locality_reset == model::LocalityReset::spark) {
-    const bool counts =
-        m.round.kind == RoundKind::complete || (m.round.kind == RoundKind::partial && delay.clean);
-    if (refused) {
-      delay.clean = false;
-    } else if (nearest && counts) {  // everything offered was taken: the wait starts anew
-      delay.level = *nearest;
-      delay.since = m.now;
-      delay.clean = true;
-    }
-  }
-  delay.refused = refused;
-  if (refused) {
-    // What was launched may have left only tasks that need not wait at this level any more.
-    const Locality next =
-        allowed_level(m, cold_of(m, stage), levels_of(m, spec, cold_of(m, stage).again));
-    m.wants_pass = m.wants_pass || next > allowed;
-    arm(s, stage, next);
+  if (delayed) {
+    settle_delay(s, stage, allowed, nearest, waits && has_room(m, stage, excluding));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "scheduler/accounting.hpp"
-#include "scheduler/duties.hpp"
+#include "scheduler/slices.hpp"
 
 namespace rehearse::scheduler {
 
@@ -87,7 +87,11 @@ void note_expected_end(Machine& m, RunId run) {
   if (run.index() >= m.expected_end_of.size()) {
     m.expected_end_of.resize(run.index() + 1, 0);
   }
-  m.expected_end_of[run.index()] = expected_end(m, row.stage, row.partition, row.executor);
+  model::Instant end = expected_end(m, row.stage, row.partition, row.executor);
+  for (std::int32_t p = row.partition + 1; p <= row.last(); ++p) {
+    end = std::max(end, expected_end(m, row.stage, p, row.executor));  // A21: the longest of them
+  }
+  m.expected_end_of[run.index()] = end;
   m.expected_ends.emplace(m.expected_end_of[run.index()], run);
 }
 
@@ -121,7 +125,8 @@ Outlook look_ahead(const Machine& m, const GangRow& head) {
         }
       }
     } else {
-      add_task(m, outlook.amounts, ProfileId{std::uint32_t{row.profile}}, 1, outlook.spare);
+      add_task(m, outlook.amounts, ProfileId{std::uint32_t{row.profile}}, row.slots(),
+               outlook.spare);
     }
     if (outlook.start == never && all_at_least_zero(outlook.spare)) {
       outlook.start = at;
@@ -157,6 +162,27 @@ bool is_harmless(Machine& m, Outlook& outlook, StageId stage, std::int32_t parti
   }
   outlook.spare = std::move(left);
   return true;
+}
+
+std::int32_t harmless_size(Machine& m, Outlook& outlook, StageId stage, const Slice& slice,
+                           ExecutorId executor) {
+  const ProfileId profile = spec_of(m, stage).profile;
+  std::vector<std::int64_t> left = outlook.spare;  // beside the head and what the slice takes
+  bool ends_late = false;
+  std::int32_t size = 0;
+  for (; size < slice.size; ++size) {
+    const std::int32_t before = ends_late ? size : 0;
+    ends_late = ends_late || expected_end(m, stage, slice.first + size, executor) > outlook.start;
+    if (!ends_late) {
+      continue;
+    }
+    add_task(m, outlook.amounts, profile, before - (size + 1), left);
+    if (!all_at_least_zero(left)) {
+      break;
+    }
+    outlook.spare = left;
+  }
+  return size;
 }
 
 }  // namespace rehearse::scheduler

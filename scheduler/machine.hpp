@@ -117,6 +117,7 @@ struct Machine {
   std::map<StageId, Speculation> speculated;
   std::vector<model::Instant> started_at;  // by run
   std::vector<StageId> speculation_changed;
+  std::vector<StageId> excluding;    // stages with places excluded or failures counted, ascending
   bool wants_pass = false;           // something changed that a pass has not seen (A8)
   std::uint64_t outputs_digest = 0;  // sum over outputs of their hashes
   Counters counters;

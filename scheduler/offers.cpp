@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/duties.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -75,6 +75,8 @@ StageReport report(const Machine& m, JobId job, StageIndex index) {
   report.rollbacks = cold.rollbacks;
   report.refused_for_delay = cold.delay.refused;
   report.commit_rights = cold.commit_holders.size();
+  report.changed_checksums = cold.changed_checksums;
+  report.copies_due = copies_wanted(m, stage);
   return report;
 }
 

@@ -50,6 +50,8 @@ struct StageReport {
   std::int32_t rollbacks = 0;          // SS-1.10, of its attempts so far
   bool refused_for_delay = false;      // the last round left tasks waiting for a nearer slot
   std::size_t commit_rights = 0;       // partitions of which a try holds the right to commit
+  std::int32_t changed_checksums = 0;  // outputs that differed from those of an earlier try
+  std::size_t copies_due = 0;          // tries that are to get a copy (axis speculation)
 };
 
 }  // namespace rehearse::scheduler

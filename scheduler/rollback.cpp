@@ -2,7 +2,8 @@
 // the first, so whatever was computed from the first is undone with it.
 #include <algorithm>
 
-#include "scheduler/duties.hpp"
+#include "scheduler/duties_data.hpp"
+#include "scheduler/slices.hpp"
 
 namespace rehearse::scheduler {
 
@@ -117,27 +118,39 @@ bool must_roll_back(const Machine& m, StageId stage) {
          spec_of(m, stage).indeterminate && !is_sink(m, stage);
 }
 
-void roll_back(Step& s, StageId producer) {
+namespace {
+
+// Ended jobs of one query stand or fall with the live one (SS-1.10).
+bool counts_in_query(const Machine& m, JobId ended, JobId live) {
+  return m.engine.query_level_rollback && m.jobs.has(ended) && m.jobs[ended].query.valid() &&
+         m.jobs[ended].query == m.jobs[live].query;
+}
+
+// Results of a job that ends with a stage which others read are its outputs.
+bool has_given_results(const Machine& m, StageId stage) {
+  return has_results(m, stage) && !m.stages[stage].shared;
+}
+
+// What of the readers is undone; a job that cannot undo it ends, and nothing of it is.
+void judge_readers(Step& s, JobId blamed, const std::vector<StageId>& readers,
+                   bool (*given)(const Machine&, StageId), std::vector<StageId>& reached) {
   Machine& m = s.m;
-  std::vector<StageId> reached;
-  for (const StageId row : stand_ins(m, producer)) {
-    const JobId job = m.stages[row].job;
-    if (!lives(m, job)) {
-      continue;  // what others still read of it is reached through their takeovers
-    }
-    const std::vector<StageId> readers = with_readers(m, row);
-    const auto result = std::ranges::find_if(readers, [&m](StageId stage) {
-      return has_results(m, stage) || (m.engine.old_fetch_protocol && has_outputs(m, stage));
-    });
-    if (result != readers.end()) {
-      impossible(s, job, *result);
-    } else {
-      reached.insert(reached.end(), readers.begin(), readers.end());
-    }
+  const auto result = std::ranges::find_if(readers, [&m, given](StageId stage) {
+    return given(m, stage) || (m.engine.old_fetch_protocol && has_outputs(m, stage));
+  });
+  if (result != readers.end()) {
+    impossible(s, blamed, *result);
+  } else {
+    reached.insert(reached.end(), readers.begin(), readers.end());
   }
+}
+
+void undo_all(Step& s, const std::vector<StageId>& reached) {
+  Machine& m = s.m;
   std::vector<StageId> stopped;
   for (const StageId stage : reached) {
-    if (m.stages[stage].used && lives(m, m.stages[stage].job)) {
+    if (m.stages[stage].used && m.jobs.has(m.stages[stage].job) &&
+        (lives(m, m.stages[stage].job) || m.engine.query_level_rollback)) {
       undo(s, stage, stopped);
     }
   }
@@ -149,10 +162,44 @@ void roll_back(Step& s, StageId producer) {
   }
 }
 
+}  // namespace
+
+void roll_back(Step& s, StageId producer) {
+  Machine& m = s.m;
+  std::vector<StageId> reached;
+  for (const StageId row : stand_ins(m, producer)) {
+    if (lives(m, m.stages[row].job)) {  // else it is reached through takeovers
+      judge_readers(s, m.stages[row].job, with_readers(m, row), has_results, reached);
+    }
+  }
+  undo_all(s, reached);
+}
+
+void roll_back_readers(Step& s, StageId producer) {
+  Machine& m = s.m;
+  const JobId job = m.stages[producer].job;
+  std::vector<StageId> rows = stand_ins(m, producer);
+  const StageId origin = m.colds[m.stages[producer].cold].foreign;
+  if (origin.valid()) {
+    const std::vector<StageId> others = stand_ins(m, origin);
+    rows.insert(rows.end(), others.begin(), others.end());
+  }
+  std::vector<StageId> reached;
+  for (const StageId row : rows) {
+    const JobId reader = m.stages[row].job;
+    if (!lives(m, job) || (!lives(m, reader) && !counts_in_query(m, reader, job))) {
+      continue;
+    }
+    std::vector<StageId> readers = with_readers(m, row);
+    readers.erase(readers.begin());
+    judge_readers(s, lives(m, reader) ? reader : job, readers, has_given_results, reached);
+  }
+  undo_all(s, reached);
+}
+
 void stale_success(Step& s, const RunRow& run) {
   const JobId job = s.m.stages[run.stage].job;
-  if (lives(s.m, job) && is_sink(s.m, run.stage) &&
-      output_executor(s.m, run.stage, run.partition) == none_u32) {
+  if (lives(s.m, job) && is_sink(s.m, run.stage) && !is_all_done(s.m, run)) {
     impossible(s, job, run.stage);
     return;
   }

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
+
+#include "scheduler/places.hpp"
 
 namespace rehearse::scheduler {
 
@@ -41,6 +44,9 @@ model::Duration pop(std::vector<model::Duration>& heap, auto order) {
 
 // A try must run longer than this: whole nanoseconds exceed a fraction when they exceed its floor.
 model::Duration threshold_of(const Machine& m, const Speculation& row) {
+  if (row.low.empty()) {
+    return m.engine.speculation_threshold;  // the attempt of one task
+  }
   const model::SpeculationConfig& config = *m.config.speculation;
   const model::Duration left = row.low.front();
   const model::Duration right = row.low.size() > row.high.size() ? left : row.high.front();
@@ -87,6 +93,29 @@ model::Instant started(const Machine& m, const StageCold::Launched& entry) {
   return m.started_at[entry.run.index()];
 }
 
+// SS-2.4: its executor will be gone before the try, at that length, can end.
+bool is_doomed(const Machine& m, const StageCold::Launched& entry, model::Duration threshold) {
+  const ExecutorRow& where = m.executors[m.runs[entry.run].executor];
+  return where.draining && Wide{started(m, entry)} + threshold >
+                               Wide{where.draining_since} + m.engine.decommission_kill;
+}
+
+// Tries that are to get a copy because of where they run, in launch order.
+std::vector<StageCold::Launched> doomed_tries(const Machine& m, StageId stage,
+                                              const Speculation& row) {
+  std::vector<StageCold::Launched> list;
+  if (m.engine.decommission_kill == 0) {
+    return list;
+  }
+  const model::Duration threshold = threshold_of(m, row);
+  std::ranges::copy_if(m.colds[m.stages[stage].cold].launched, std::back_inserter(list),
+                       [&](const StageCold::Launched& entry) {
+                         return runs_alone(m, stage, row, entry) && !contains(row.due, entry) &&
+                                is_doomed(m, entry, threshold);
+                       });
+  return list;
+}
+
 void find_slow_tries(Machine& m, StageId stage, Speculation& row) {
   const model::Duration threshold = threshold_of(m, row);
   const auto is_slow = [&](const StageCold::Launched& entry) {
@@ -105,6 +134,10 @@ void find_slow_tries(Machine& m, StageId stage, Speculation& row) {
     row.due.push_back(*entry);
     ++row.next;
     entry = next_candidate(m, stage, row);
+  }
+  for (const StageCold::Launched& doomed : doomed_tries(m, stage, row)) {
+    row.due.push_back(doomed);
+    std::erase(row.alone, doomed);
   }
   if (row.due.size() > before) {
     std::ranges::sort(row.due, {}, &StageCold::Launched::stamp);
@@ -134,7 +167,10 @@ void arm(Step& s, StageId stage, Speculation& row) {
     earliest = std::min(earliest, started(m, *entry));
   }
   const bool any = earliest < never;
-  const model::Instant at = any ? tick_for(m, earliest, threshold_of(m, row)) : never;
+  model::Instant at = any ? tick_for(m, earliest, threshold_of(m, row)) : never;
+  if (!doomed_tries(m, stage, row).empty()) {
+    at = std::min(at, tick_for(m, m.now, 0));
+  }
   if (row.tick.valid() && row.tick_at <= at && at < never) {
     return;  // it will look again
   }
@@ -149,73 +185,28 @@ void arm(Step& s, StageId stage, Speculation& row) {
   }
 }
 
-// Executors of hosts on which no try of the task ran; the rest have no slots.
-class OtherHosts final : public SlotView {
- public:
-  OtherHosts(const Machine& machine, std::vector<model::NameId> hosts)
-      : m_(machine), hosts_(std::move(hosts)) {}
-
-  [[nodiscard]] std::size_t profile_count() const override { return m_.slots.profile_count(); }
-  [[nodiscard]] std::size_t executor_count() const override { return m_.slots.executor_count(); }
-  [[nodiscard]] std::uint64_t name_key(ExecutorId executor) const override {
-    return m_.slots.name_key(executor);
-  }
-  [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override {
-    const bool hidden = std::ranges::find(hosts_, m_.executors[executor].host) != hosts_.end();
-    return hidden ? 0 : m_.slots.free_slots(executor, profile);
-  }
-  [[nodiscard]] ExecutorId most_free(ProfileId profile) const override {
-    ExecutorId best = m_.slots.most_free(profile);
-    if (!best.valid() || free_slots(best, profile) > 0) {
-      return best;
-    }
-    best = ExecutorId{};
-    std::int64_t most = 0;
-    for (ExecutorId at = first_free(profile, 0); at.valid();
-         at = first_free(profile, at.value + 1)) {
-      if (const std::int64_t free = free_slots(at, profile); free > most) {
-        best = at;
-        most = free;
-      }
-    }
-    return best;
-  }
-  [[nodiscard]] ExecutorId first_free(ProfileId profile, std::uint32_t from) const override {
-    ExecutorId at = m_.slots.first_free(profile, from);
-    while (at.valid() && free_slots(at, profile) == 0) {
-      at = m_.slots.first_free(profile, at.value + 1);
-    }
-    return at;
-  }
-
- private:
-  const Machine& m_;
-  std::vector<model::NameId> hosts_;
-};
-
 bool tried_twice(const Machine& m, StageId stage, std::int32_t partition) {
   const std::vector<StageCold::Tries>& tries = m.colds[m.stages[stage].cold].tries;
   return std::ranges::find(tries, partition, &StageCold::Tries::partition) != tries.end();
 }
 
-// Where the copy of this run may go. The policy's own place in its order stays what it was: a pick
-// among some executors only must not move it.
+// Where the copy of this run may go: to hosts where no try of its task ran and it is not excluded.
+// The policy's own place in its order stays what it was: a pick among some executors only must not
+// move it.
 ExecutorId place_copy(Machine& m, StageId stage, RunId original, Locality limit) {
   const RunRow& run = m.runs[original];
-  std::vector<model::NameId> hosts{m.executors[run.executor].host};
+  ShutPlaces shut = excluded_places(m, stage, run.partition);
+  shut.hosts.push_back(m.executors[run.executor].host);
   if (tried_twice(m, stage, run.partition)) {
     for (const Speculation::Over& over : m.speculated.at(stage).over) {
       if (over.partition == run.partition) {
-        hosts.push_back(over.host);
+        shut.hosts.push_back(over.host);
       }
     }
   }
-  const OtherHosts slots(m, std::move(hosts));
+  const OpenPlaces slots(m, std::move(shut));
   const std::unique_ptr<PlacementPolicy> placement = m.policies.placement->clone();
-  const JobRow& job = m.jobs[m.stages[stage].job];
-  const model::StageSpec& spec = spec_of(m, stage);
-  return spec.prefers.empty() ? place_task(m, slots, *placement, *job.spec, spec, run.partition)
-                              : place_within(m, slots, *placement, stage, run.partition, limit);
+  return place_within(m, slots, *placement, stage, run.partition, limit);
 }
 
 void start_copy(Step& s, StageId stage, const StageCold::Launched& original, ExecutorId executor) {
@@ -236,12 +227,16 @@ void start_copy(Step& s, StageId stage, const StageCold::Launched& original, Exe
 
 void speculate_on(Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
-  if (row.pending < 2) {
+  const bool by_time = row.pending == 1 && m.engine.speculation_threshold > 0;
+  if (row.pending < 2 && !by_time) {
     return;  // its only success is its end; gangs have no attempts of this kind
   }
   Speculation speculation;
-  speculation.finished_min =
-      std::max<std::int64_t>(m.config.speculation->quantile_milli * row.pending / model::milli, 1);
+  if (!by_time) {
+    const model::SpeculationConfig& config = *m.config.speculation;
+    speculation.finished_min =
+        std::max<std::int64_t>(config.quantile_milli * row.pending / model::milli, 1);
+  }
   m.speculated.insert_or_assign(stage, std::move(speculation));
 }
 
@@ -314,6 +309,26 @@ bool runs_now(const Machine& m, StageId stage, std::int32_t partition) {
          });
 }
 
+void note_draining(Machine& m, ExecutorId executor) {
+  for (const RunId run : m.executors[executor].runs) {
+    const StageId stage = m.runs[run].stage;
+    if (const auto found = m.speculated.find(stage); found != m.speculated.end()) {
+      note_change(m, stage, found->second);
+      m.wants_pass = true;  // it arms the tick
+    }
+  }
+}
+
+std::size_t copies_wanted(const Machine& m, StageId stage) {
+  const auto found = m.speculated.find(stage);
+  if (found == m.speculated.end()) {
+    return 0;
+  }
+  const Speculation& row = found->second;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      row.due, [&](const StageCold::Launched& entry) { return runs_alone(m, stage, row, entry); }));
+}
+
 bool copies_due(const Machine& m, StageId stage) {
   if (!m.config.speculation) {
     return false;
@@ -364,6 +379,7 @@ void launch_copies(Step& s, StageId stage, Outlook* outlook, Locality limit) {
     return;
   }
   Speculation& row = found->second;
+  const Locality farthest = std::min(limit, m.round.limit.value_or(limit));
   const ProfileId profile = spec_of(m, stage).profile;
   std::erase_if(row.due, [&](const StageCold::Launched& entry) {
     return !runs_alone(m, stage, row, entry);  // it ended meanwhile
@@ -375,7 +391,7 @@ void launch_copies(Step& s, StageId stage, Outlook* outlook, Locality limit) {
     const std::int32_t partition = m.runs[entry.run].partition;
     const bool inputs_there = m.stages[stage].missing_inputs == 0;
     const ExecutorId executor =
-        inputs_there ? place_copy(m, stage, entry.run, limit) : ExecutorId{};
+        inputs_there ? place_copy(m, stage, entry.run, farthest) : ExecutorId{};
     if (executor.valid() &&
         (outlook == nullptr || is_harmless(m, *outlook, stage, partition, executor))) {
       start_copy(s, stage, entry, executor);

@@ -23,8 +23,11 @@
 
 namespace rehearse::scheduler {
 
-// One try of one task, from launch until its slot is free.
+// One try of one task, from launch until its slots are free. A slice (A21) is of several
+// partitions, `partition` and `more` behind it, and has a slot for each.
 struct RunRow {
+  static constexpr std::int32_t more_max = (1 << 13) - 1;
+
   StageId stage;
   ExecutorId executor;
   std::int32_t partition = 0;
@@ -34,16 +37,21 @@ struct RunRow {
   std::int16_t try_number = 0;
   std::uint8_t profile = 0;
   DirtyMark dirty;
+  std::uint16_t more : 13 = 0;
   bool used : 1 = false;
-  bool dying : 1 = false;  // killed; only the slot is still held
+  bool dying : 1 = false;  // killed; only the slots are still held
   bool held : 1 = false;   // ended well; its line waits for its producers, its slot is free (C6)
 
+  [[nodiscard]] std::int32_t slots() const { return more + 1; }
+  [[nodiscard]] std::int32_t last() const { return partition + more; }
+  [[nodiscard]] bool covers(std::int32_t p) const { return p >= partition && p <= last(); }
   bool operator==(const RunRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
     return hash_of({id, stage.value, executor.value, bits(partition), epoch, bits(attempt),
-                    bits(try_number), bits(profile), bits(dying | held << 1)});
+                    bits(try_number), bits(profile), bits(dying | held << 1 | more << 2)});
   }
 };
+static_assert(sizeof(RunRow) == 28);
 
 enum class GangPhase : std::uint8_t { inputs, slots, running, committed, failed, again };
 
@@ -104,6 +112,7 @@ struct JobRow {
   std::uint64_t rank = 0;          // then this (A18)
   std::uint64_t first_number = 0;  // of its stages, in the order of submissions; not state
   TimerId grace;                   // live A14 timer, invalid = none
+  model::NameId query;             // of jobs whose results stand or fall together (SS-1.10)
   JobPhase phase = JobPhase::unused;
   bool used = false;
   DirtyMark dirty;

@@ -27,8 +27,9 @@ struct ExecutorRow {
   model::NameId rack;
   ProfileId bound;
   std::int64_t speed_milli = model::milli;
-  std::vector<RunId> runs;  // that hold a slot here, dying ones too, in launch order
-  std::uint32_t epoch = 0;  // ends at a fetch failure that names it (X9)
+  std::vector<RunId> runs;            // that hold a slot here, dying ones too, in launch order
+  model::Instant draining_since = 0;  // kept where EngineOptions::decommission_kill needs it
+  std::uint32_t epoch = 0;            // ends at a fetch failure that names it (X9)
   ExecutorPhase phase = ExecutorPhase::unused;
   std::uint8_t holds = 0;        // live HoldExecutor count
   bool draining = false;         // decommission: never launches again

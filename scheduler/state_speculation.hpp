@@ -8,7 +8,8 @@
 
 namespace rehearse::scheduler {
 
-// The live attempt of a regular stage of several tasks, from its submission to its end.
+// The live attempt of a regular stage, of several tasks unless a threshold is given, from its
+// submission to its end.
 struct Speculation {
   struct Over {  // a try of this attempt that ended: no copy of its task goes to that host
     std::int32_t partition = 0;
@@ -21,7 +22,7 @@ struct Speculation {
     StageCold::Launched copy;
     bool operator==(const Pair&) const = default;
   };
-  std::int64_t finished_min = 0;      // successes before any copy: the quantile
+  std::int64_t finished_min = 0;      // successes before any copy: the quantile; 0: by time alone
   std::vector<model::Duration> low;   // lower half of the durations of successes, a max-heap,
   std::vector<model::Duration> high;  // and the upper half, a min-heap, never the larger one
   std::size_t next = 0;  // StageCold::launched before it has no candidate but those in `alone`

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/scheduler_config.hpp"
@@ -29,8 +30,8 @@ struct StageRow {
   std::int32_t tasks = 0;
   std::int32_t done = 0;         // partitions with a counted success that still stands
   std::int32_t pending = 0;      // partitions the live attempt has yet to launch
-  std::int32_t running = 0;      // live runs of the live attempt
-  std::int32_t old_running = 0;  // live runs of earlier attempts
+  std::int32_t running = 0;      // slots of live runs of the live attempt
+  std::int32_t old_running = 0;  // the same of earlier attempts
   std::int32_t next_partition =
       0;  // pending partitions >= this were never launched (first attempt)
   std::int32_t missing_inputs = 0;  // regular parents that are not available
@@ -53,14 +54,16 @@ struct StageRow {
   bool delay_armed : 1 = false;  // and its timer runs
   bool sink_done : 1 = false;    // a sink that had all its partitions once (C9)
   bool listed_partitions : 1 = false;  // the live attempt does not cover all partitions
+  bool fed : 1 = false;                // all its partitions are cached: it reads no other stage
 
   bool operator==(const StageRow&) const = default;
   [[nodiscard]] std::uint64_t digest(std::uint64_t id) const {
-    return hash_of({id, job.value, index, bits(tasks), bits(done), bits(pending), bits(running),
-                    bits(old_running), bits(next_partition), bits(missing_inputs), gang.value,
-                    bits(attempt), bits(profile), bits(rolled_back), bits(failures), bits(phase),
-                    bits(available | registered << 1 | starved << 2 | listed_partitions << 3 |
-                         shared << 4 | delay_ahead << 5 | delay_armed << 6 | sink_done << 7)});
+    return hash_of(
+        {id, job.value, index, bits(tasks), bits(done), bits(pending), bits(running),
+         bits(old_running), bits(next_partition), bits(missing_inputs), gang.value, bits(attempt),
+         bits(profile), bits(rolled_back), bits(failures), bits(phase),
+         bits(available | registered << 1 | starved << 2 | listed_partitions << 3 | shared << 4 |
+              delay_ahead << 5 | delay_armed << 6 | sink_done << 7 | fed << 8)});
   }
 };
 
@@ -118,6 +121,27 @@ struct StageCold {
   };
   std::vector<CommitTry> commit_holders;  // at most one of each partition
   std::vector<CommitTry> failed_commits;  // get no right any more
+  // What an engine told of data (duties_data.hpp).
+  std::vector<std::int32_t> cached;                     // partitions, ascending
+  std::vector<std::int64_t> output_bytes;               // by partition; empty: not told
+  std::vector<std::optional<std::uint64_t>> checksums;  // by partition; empty: not told
+  std::int32_t changed_checksums = 0;
+  struct Excluded {               // SS-2.7: an executor or a host
+    std::int32_t partition = -1;  // -1: all
+    ExecutorId executor;
+    model::NameId host;
+    bool operator==(const Excluded&) const = default;
+  };
+  std::vector<Excluded> excluded;
+  struct FailedOn {  // tries of a partition that count towards the limit
+    std::int32_t partition = 0;
+    ExecutorId executor;
+    std::int32_t failures = 0;
+    bool operator==(const FailedOn&) const = default;
+  };
+  std::vector<FailedOn> failed_on;             // in the live attempt
+  std::vector<Excluded> excluded_by_failures;  // until it ends
+  std::int16_t undone_for = -1;  // the attempt whose changed outputs undid the readers last
   bool operator==(const StageCold&) const = default;
 };
 

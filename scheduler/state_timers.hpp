@@ -17,7 +17,8 @@ enum class TimerKind : std::uint8_t {
   fall_back,
   rerun,
   locality,
-  speculation
+  speculation,
+  unschedulable
 };
 
 struct TimerRow {

@@ -8,7 +8,7 @@
 
 #include "model/support/distribution.hpp"
 #include "scheduler/accounting.hpp"
-#include "scheduler/duties.hpp"
+#include "scheduler/duties_data.hpp"
 
 namespace rehearse::scheduler {
 
@@ -198,6 +198,16 @@ Verdict judge(Machine& m, const SubmitJob& input, const JobRow& job) {
                           std::string(m.names->text(job_name(m, input.reused_job))));
       }
     }
+  }
+  if (!input.pipelined_ends.empty()) {
+    found.emplace(model::Code::adaptive_exchange,
+                  "the job ends in stage " +
+                      std::string(m.names->text(
+                          input.spec->stages[input.pipelined_ends.front().index()].name)) +
+                      ", which writes a pipelined shuffle");
+  }
+  if (input.speculation && !job.graph->pipelined_children.values.empty()) {
+    found.emplace(model::Code::speculation, "a pipelined group in a job that asks for copies");
   }
   judge_capacity(m, input, job, found, verdict);
   for (const model::Code code : m.config.reject) {
@@ -401,6 +411,7 @@ void submit_job(Step& s, const SubmitJob& input) {
   row.submitted = input.submitted;
   row.rank = input.rank;
   row.phase = JobPhase::live;
+  row.query = input.query;
   row.keeps_outputs = !input.shared.empty();
   const std::optional<model::Probe> before =
       input.probe ? std::optional(probe(m, model::ProbeWhen::before_reject)) : std::nullopt;
@@ -426,6 +437,7 @@ void submit_job(Step& s, const SubmitJob& input) {
     stage.shared = true;
     stage.read = true;
   }
+  take_cached(m, input);
   s.write(model::JobStarted{input.spec->name});
   write_groups(s, input.job);
   arm_start_delays(s, input.job);

@@ -44,10 +44,11 @@ class Driver {
     std::int16_t try_number = 0;
     std::uint32_t launch = 0;  // launch number; engine events of other numbers are stale
     std::uint16_t profile = 0;
+    std::uint16_t more = 0;  // of a slice (A21)
     bool speculative = false;
     bool live = false;
     bool returned = false;       // its slot is free, its line waits (C6)
-    bool killed = false;         // only the slot is still held,
+    bool killed = false;         // only its slots are still held,
     bool shared = false;         // with others of its group (A10),
     model::Instant free_at = 0;  // until then
   };
@@ -137,7 +138,11 @@ class Driver {
   void slot_came_back(model::ExecutorId executor);
   [[nodiscard]] model::TaskRef task_ref(const Run& run) const;
   [[nodiscard]] StageSim& stage_sim(scheduler::JobId job, model::StageIndex stage);
-  [[nodiscard]] model::Instant end_of(const scheduler::Launch& action, const TryFaults& faults);
+  void add_faults_of_rest(const model::TaskRef& task, model::NameId plain_name, TryFaults& faults);
+  [[nodiscard]] model::Duration longest_of_rest(const scheduler::Launch& action,
+                                                const model::TaskRef& task);
+  [[nodiscard]] model::Instant end_of(const scheduler::Launch& action, const model::TaskRef& task,
+                                      const TryFaults& faults);
   void schedule_faults(const std::vector<DueFault>& due);
 
   // ---- what the environment does (driver_environment.cpp) ----

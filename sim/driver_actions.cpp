@@ -62,17 +62,54 @@ model::TaskRef Driver::task_ref(const Run& run) const {
           executors_[run.executor.index()].name,
           run.attempt,
           run.partition,
-          run.try_number};
+          run.try_number,
+          run.more};
+}
+
+// A pattern that names any partition of a slice means the slice (A21); how slow each of them is
+// goes by partition.
+void Driver::add_faults_of_rest(const model::TaskRef& task, model::NameId plain_name,
+                                TryFaults& faults) {
+  for (std::int32_t p = task.partition + 1; p <= task.last(); ++p) {
+    const TryFaults more = faults_.of_try(task, p, plain_name);
+    faults.status_late += more.status_late;
+    if (more.failure != nullptr &&
+        (faults.failure == nullptr || more.failure->after < faults.failure->after)) {
+      faults.failure = more.failure;
+    }
+  }
+}
+
+// Of a slice's partitions behind the first, how long the longest takes (A21).
+model::Duration Driver::longest_of_rest(const scheduler::Launch& action,
+                                        const model::TaskRef& task) {
+  const JobSim& job = jobs_[action.job.index()];
+  const model::StageSpec& spec = job.spec->stages[action.stage.index()];
+  const StageDraws& draws = stage_sim(action.job, action.stage).draws;
+  const std::int64_t speed = executors_[action.executor.index()].speed_milli;
+  model::Duration longest = 0;
+  for (std::int32_t p = task.partition + 1; p <= task.last(); ++p) {
+    const std::int64_t slow = faults_.any_task_faults()
+                                  ? faults_.of_try(task, p, job.plain_name).slow_milli
+                                  : model::milli;
+    const TryKey which{p, action.attempt, action.try_number};
+    longest = std::max(longest, stretched(draws.duration(spec, which), slow, speed));
+  }
+  return longest;
 }
 
 // When the try's work is over, whatever becomes known of it and when.
-model::Instant Driver::end_of(const scheduler::Launch& action, const TryFaults& faults) {
+model::Instant Driver::end_of(const scheduler::Launch& action, const model::TaskRef& task,
+                              const TryFaults& faults) {
   const JobSim& job = jobs_[action.job.index()];
   const model::StageSpec& spec = job.spec->stages[action.stage.index()];
   const TryKey which{action.partition, action.attempt, action.try_number};
   StageSim& stage = stage_sim(action.job, action.stage);
-  const model::Duration length = stretched(stage.draws.duration(spec, which), faults.slow_milli,
-                                           executors_[action.executor.index()].speed_milli);
+  model::Duration length = stretched(stage.draws.duration(spec, which), faults.slow_milli,
+                                     executors_[action.executor.index()].speed_milli);
+  if (action.more > 0) {
+    length = std::max(length, longest_of_rest(action, task));
+  }
   model::Instant end =
       later(later(now_, stage.draws.launch(scenario_.cluster.overheads, which)), length);
   if (job.graph) {
@@ -111,6 +148,7 @@ void Driver::launch(const scheduler::Launch& action) {
   run.try_number = static_cast<std::int16_t>(action.try_number);
   run.profile = static_cast<std::uint16_t>(
       jobs_[action.job.index()].spec->stages[action.stage.index()].profile.value);
+  run.more = static_cast<std::uint16_t>(action.more);
   run.speculative = action.speculative;
   run.live = true;
   run.killed = false;
@@ -119,12 +157,17 @@ void Driver::launch(const scheduler::Launch& action) {
   RH_CHECK(!executor.lost, action.executor.value);
   ++executor.runs;
   const model::TaskRef task{action.job_name, action.stage_name, action.executor_name,
-                            action.attempt,  action.partition,  action.try_number};
+                            action.attempt,  action.partition,  action.try_number,
+                            action.more};
   TryFaults faults;
   if (faults_.any_task_faults()) {
-    faults = faults_.of_try(task, jobs_[action.job.index()].plain_name);
+    const model::NameId plain_name = jobs_[action.job.index()].plain_name;
+    faults = faults_.of_try(task, task.partition, plain_name);
+    if (task.more > 0) {
+      add_faults_of_rest(task, plain_name, faults);
+    }
   }
-  const model::Instant end = end_of(action, faults);
+  const model::Instant end = end_of(action, task, faults);
   if (scenario_.timing == model::Timing::coupled) {
     ends_.resize(runs_.size());
     ends_[action.run.index()] = end;

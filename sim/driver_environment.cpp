@@ -23,7 +23,11 @@ bool Driver::never_reports(const Run& run) {
   model::Duration status =
       stage_sim(run.job, run.stage).draws.status(scenario_.cluster.overheads, which);
   if (faults_.any_task_faults()) {
-    status += faults_.of_try(task_ref(run), jobs_[run.job.index()].plain_name).status_late;
+    const model::TaskRef task = task_ref(run);
+    const model::NameId plain_name = jobs_[run.job.index()].plain_name;
+    TryFaults faults = faults_.of_try(task, task.partition, plain_name);
+    add_faults_of_rest(task, plain_name, faults);
+    status += faults.status_late;
   }
   const bool alive_at_end = !executor.dead || now_ - status < executor.died_at;
   return !alive_at_end || (!failing_.contains(run.launch) && producer_died(run));
@@ -58,7 +62,8 @@ void Driver::report_task(scheduler::RunId run_id) {
     }
     if (!run.shared) {
       emit(model::SlotReturned{executors_[run.executor.index()].name,
-                               scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
+                               scenario_.cluster.profiles[run.profile].name, run.more + 1,
+                               run.job_name});
     }
     const model::ExecutorId executor = run.executor;
     step(scheduler::KillEffective{run_id});

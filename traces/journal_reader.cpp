@@ -63,15 +63,10 @@ class ObjectReader {
 
   template <class T>
   void operator()(std::string_view key, T&& target) {
+    static_assert(std::is_lvalue_reference_v<T>, "a key that is read has room in its event");
     using Target = std::remove_cvref_t<T>;
     element value;
     const bool given = object_.at_key(key).get(value) == simdjson::SUCCESS;
-    if (!std::is_lvalue_reference_v<T>) {
-      if (given) {  // a key of the format that the event type has no room for
-        fail(key, fmt::format("\"{}\" is not built yet", key), "leave it out");
-      }
-      return;
-    }
     if (given) {
       ++read_;
       get(key, value, const_cast<Target&>(target));
@@ -296,7 +291,20 @@ class Reader {
                                         const model::EventSchema& schema) {
     std::optional<Error> error;
     ObjectReader reader(object, schema.name, names_, error);
-    std::visit([&]<class Body>(Body& body) { Body::keys(body, reader); }, event.body);
+    std::visit(
+        [&]<class Body>(Body& body) {
+          Body::keys(body, reader);
+          if constexpr (requires { body.task.more; }) {
+            if (!error && body.task.more < 0) {
+              error = Error{.what =
+                                "the partitions of a slice are one range of several that begins "
+                                "with its partition",
+                            .field = "partitions",
+                            .remedy = "a task of one partition has no such key"};
+            }
+          }
+        },
+        event.body);
     constexpr std::size_t own_keys = 2;  // t and e
     if (!error && reader.read() + own_keys != object.size()) {
       error = unknown_key(object, schema);

@@ -162,6 +162,9 @@ JsonValue value_json(const AxisText& text, AxisKind kind) {
     case AxisKind::duration:
       return json_string(text.value);
     case AxisKind::integer:
+      if (text.value == "unbounded") {
+        return json_string(text.value);
+      }
       return json_decimal(text.value == "none" ? "null" : text.value);
     case AxisKind::boolean:
       return json_boolean(text.value == "true");

@@ -83,6 +83,18 @@ void read_prefers(ScenarioReading& reading, const Node& node, StageSpec& stage) 
   }
 }
 
+// A21: what a collapse stage reads, however much it is, one task reads.
+void read_width(const Node& node, StageSpec& stage) {
+  if (!node.given()) {
+    return;
+  }
+  stage.width = static_cast<std::int32_t>(read_integer(node, 1, {.min = 1, .max = tasks_max}));
+  if (!node.failed() && stage.tasks != 1) {
+    node.fail(fmt::format("a stage with a width is one task, this one has {}", stage.tasks),
+              "give it 1 task, or leave the width out");
+  }
+}
+
 void read_flow_keys(const Node& node, StageSpec& stage) {
   stage.op = read_enum(node.member("operator"), "an operator", model::Operator::stream);
   if (const Node limit = node.member("limit"); limit.is(JsonKind::array)) {
@@ -251,8 +263,8 @@ void read_stage(ScenarioReading& reading, const Node& node, JobSpec& job) {
   if (!check_keys(node, "a stage",
                   {{"name", "tasks", "duration", "profile", "prefers", "commits", "barrier",
                     "indeterminate", "cached", "abandons", "checkpoint", "estimate", "operator",
-                    "limit", "input"},
-                   {"width", "waits_for", "memory"}}) ||
+                    "limit", "input", "width"},
+                   {"waits_for", "memory"}}) ||
       !require(node.member("tasks"), "tasks") || !require(node.member("duration"), "duration")) {
     return;
   }
@@ -282,6 +294,7 @@ void read_stage(ScenarioReading& reading, const Node& node, JobSpec& job) {
   stage.indeterminate = read_boolean(node.member("indeterminate"), false);
   stage.cached = read_boolean(node.member("cached"), false);
   stage.abandons = read_boolean(node.member("abandons"), false);
+  read_width(node.member("width"), stage);
   read_flow_keys(node, stage);
   job.stages.push_back(std::move(stage));
 }

@@ -91,6 +91,9 @@ JsonValue write_stage(const Scenario& scenario, const StageSpec& stage) {
   if (stage.estimate) {
     object.add("estimate", write_duration(*stage.estimate));
   }
+  if (stage.width) {
+    object.add("width", json_number(*stage.width));
+  }
   add_flow_keys(object, stage);
   return object;
 }

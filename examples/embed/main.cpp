@@ -393,6 +393,7 @@ class Engine {
 
   // Tasks of this engine commit nothing, so none asks.
   void act(const scheduler::CommitAnswered& /*action*/) {}
+  void act(const scheduler::Unschedulable& /*action*/) {}
 
   // Accounting `sum`: no slot is shared.
   void act(const scheduler::ReturnShared& action) { RH_CHECK(action.count == 0, action.count); }

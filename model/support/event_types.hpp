@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "model/support/enum_names.hpp"
@@ -169,17 +170,36 @@ struct StageRef {  // "Stage" of the table
   bool operator==(const StageRef&) const = default;
 };
 
-struct TaskRef {  // "Task" of the table; slices of several partitions come with `ballista`
+struct TaskRef {  // "Task" of the table
   NameId job;
   NameId stage;
   NameId executor;
   std::int32_t attempt = 0;
   std::int32_t partition = 0;
   std::int32_t try_number = 0;  // key "try"
+  // A slice (A21) has so many partitions behind its first; key "partitions", one range, where there
+  // are any. Below 0: what was read there is no such range.
+  std::int32_t more = 0;
+  [[nodiscard]] std::int32_t last() const { return partition + more; }
+  [[nodiscard]] std::int32_t size() const { return more + 1; }  // partitions, and slots it takes
   static void keys(auto& s, auto&& f) {
     f("job", s.job), f("stage", s.stage), f("attempt", s.attempt), f("partition", s.partition);
-    f("partitions", std::optional<Ranges>{});
+    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(s)>>) {
+      std::optional<Ranges> partitions;
+      f("partitions", partitions);
+      s.more = partitions ? more_of(s.partition, *partitions) : 0;
+    } else if constexpr (requires { f.partitions_of(s); }) {
+      f.partitions_of(s);  // one that has no time for lists
+    } else if (s.more == 0) {
+      f("partitions", std::optional<Ranges>{});
+    } else {
+      f("partitions", std::optional<Ranges>{Ranges{{s.partition, s.last()}}});
+    }
     f("try", s.try_number), f("executor", s.executor);
+  }
+  [[nodiscard]] static std::int32_t more_of(std::int32_t first, const Ranges& ranges) {
+    const bool slice = ranges.size() == 1 && first >= 0 && ranges[0].first == first;
+    return slice && ranges[0].last > first ? ranges[0].last - first : -1;
   }
   bool operator==(const TaskRef&) const = default;
 };

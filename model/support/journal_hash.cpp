@@ -56,6 +56,19 @@ class CanonicalWriter {
     key(value);
   }
 
+  // The key "partitions" of a task, which is absent from nearly all of them: optional<Ranges> of
+  // one range, its parts of fixed size written one by one.
+  void partitions_of(const TaskRef& task) {
+    byte(task.more == 0 ? 0 : 1);
+    if (task.more != 0) [[unlikely]] {
+      number(std::uint32_t{1});
+      byte(1);
+      number(std::int64_t{task.partition});
+      byte(1);
+      number(std::int64_t{task.last()});
+    }
+  }
+
   // Where the event ended.
   [[nodiscard]] std::size_t used() const {
     return static_cast<std::size_t>(at_ - stream_.buffer_.data());

@@ -42,14 +42,14 @@ std::vector<DueFault> Faults::planned() const {
   return due;
 }
 
-TryFaults Faults::of_try(const model::TaskRef& task, NameId plain_name) {
+TryFaults Faults::of_try(const model::TaskRef& task, std::int32_t partition, NameId plain_name) {
   TryFaults result;
   std::vector<std::uint32_t> entries;
   const auto collect = [&](NameId job) {
     if (job.index() >= job_has_targets_.size() || !job_has_targets_[job.index()]) {
       return;
     }
-    const Target first{job.value, task.stage.value, task.partition, 0};
+    const Target first{job.value, task.stage.value, partition, 0};
     for (auto it = std::ranges::lower_bound(targets_, first);
          it != targets_.end() && it->job == first.job && it->stage == first.stage &&
          it->partition == first.partition;
@@ -114,6 +114,20 @@ std::vector<NameId> Faults::members_of(NameId job, NameId stage) const {
   return found == group_members_.end() ? std::vector{stage} : found->second;
 }
 
+namespace {
+
+// Was any of the task's partitions new to the set of (stage, partition)?
+bool note_partitions(const model::TaskRef& task,
+                     std::set<std::pair<std::uint32_t, std::int32_t>>& set) {
+  bool fresh = false;
+  for (std::int32_t p = task.partition; p <= task.last(); ++p) {
+    fresh = set.insert({task.stage.value, p}).second || fresh;
+  }
+  return fresh;
+}
+
+}  // namespace
+
 // Launches and ends of the live attempt of each group, and what they amount to.
 void Faults::follow_attempts(const model::Event& event, std::vector<DueFault>& due) {
   if (const auto* line = event.as<model::GroupFormed>()) {
@@ -156,12 +170,11 @@ void Faults::follow_attempts(const model::Event& event, std::vector<DueFault>& d
       happen(Moment::first_launch);
     }
     ++attempt.launched;
-    if (task.try_number == 0 && ++attempt.tasks_launched == attempt.tasks) {
+    if (note_partitions(task, attempt.started) && std::ssize(attempt.started) == attempt.tasks) {
       happen(Moment::all_launched);
     }
   } else if (end->status == model::TaskStatus::success && end->counted.value_or(true) &&
-             attempt.done.insert({task.stage.value, task.partition}).second &&
-             std::ssize(attempt.done) == attempt.tasks - 1) {
+             note_partitions(task, attempt.done) && std::ssize(attempt.done) == attempt.tasks - 1) {
     happen(Moment::last_but_one_task);
   }
 }

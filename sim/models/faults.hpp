@@ -42,10 +42,11 @@ class Faults {
   [[nodiscard]] bool any_task_faults() const { return !plan_.tasks.empty(); }
   [[nodiscard]] bool any_moments() const { return any_moments_; }
 
-  // Marks the entries that apply as fired. `plain_name`: another name of the task's job, the bare
-  // one of a repeated job.
-  // Cheap when no entry names the job.
-  [[nodiscard]] TryFaults of_try(const model::TaskRef& task, model::NameId plain_name);
+  // Those of one partition of the task. Marks the entries that apply as fired. `plain_name`:
+  // another name of the task's job, the bare one of a repeated job. Cheap when no entry names the
+  // job.
+  [[nodiscard]] TryFaults of_try(const model::TaskRef& task, std::int32_t partition,
+                                 model::NameId plain_name);
 
   // Moments of `job` are moments of `plain_name`, too.
   void also_called(model::NameId job, model::NameId plain_name) {
@@ -66,8 +67,8 @@ class Faults {
   struct Attempt {  // of a group, or of a stage that is one of its own
     std::int64_t tasks = 0;
     std::int64_t launched = 0;
-    std::int64_t tasks_launched = 0;                             // retries left out
-    std::set<std::pair<std::uint32_t, std::int32_t>> done = {};  // stage name, partition
+    std::set<std::pair<std::uint32_t, std::int32_t>> started = {};  // stage name, partition
+    std::set<std::pair<std::uint32_t, std::int32_t>> done = {};     // the same
   };
   struct Occurrence {
     model::Moment moment{};

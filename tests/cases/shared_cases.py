@@ -1,7 +1,7 @@
 """Runs the shared cases of real incidents that this version must pass.
 
 They lie beside the tree, in ../shared/cases/bugs; without them the test says so and counts as
-skipped. Chosen by number: those that need neither data flow nor a dialect that is not built.
+skipped. Chosen by number: those that need no data flow.
 """
 
 import os
@@ -18,7 +18,7 @@ NUMBERS = ("01a 01b "
            "08a 08b 08c1 08c2 08d 08e 08f 09a 09b 10a 10b 10c 10d 10e "
            "12d 13a 13b 13c 14 15a 15b 15c "
            "16a 16b 16c 16d 17a 17b 17c 18a 18b 18c 18d").split()
-OTHER_DIALECTS = ("-ballista",)
+OTHER_DIALECTS = ()
 VARIANTS = ("FF", "W")  # of one number: short fail, short wait
 
 

@@ -114,7 +114,7 @@ REFUSED = {
     "executors[]": ("executor", {"launch": '"1ms"', "memory_pool": '"1GiB"',
                                  "disk_space": '"1GiB"'}),
     "jobs[]": ("job", {"mode": '"as-marked"', "properties": "{}", "client": "{}", "query": "{}"}),
-    "stages[]": ("stage", {"width": "1", "waits_for": '["s"]', "memory": '"1GiB"'}),
+    "stages[]": ("stage", {"waits_for": '["s"]', "memory": '"1GiB"'}),
     "edges[]": ("edge", {"pattern": '"hash"', "transport": '"files"', "retained": "true",
                          "durable": "true", "consume": '"all"'}),
     "scheduler": ("scheduler", {"registration_wait": '"1s"', "discovery_poll": '"1s"',

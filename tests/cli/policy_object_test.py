@@ -1,8 +1,10 @@
-"""Policies of shared objects: the example of docs/add-a-policy.md loads and decides as it says;
-what breaks the contract is stopped with its name, the call and exit status 3."""
+"""The example of docs/add-a-policy.md decides as the page says, built into a copy of the tree and
+as a shared object; a policy that breaks the contract is stopped with its name, the call and exit
+status 3."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["REHEARSE_PROGRAM"]
 
 QUEUE = """
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 #include <stdexcept>
 namespace rehearse::policies {{
 class Own final : public scheduler::QueuePolicy {{
@@ -26,7 +28,7 @@ std::unique_ptr<scheduler::QueuePolicy> make_own() {{ return std::make_unique<Ow
 REHEARSE_POLICY_OBJECT("own", rehearse::policies::make_own);
 """
 PLACEMENT = """
-#include "policies/builtin.hpp"
+#include "policies/policy_file.hpp"
 namespace rehearse::policies {{
 class Own final : public scheduler::PlacementPolicy {{
  public:
@@ -84,20 +86,15 @@ def build(folder, name, source):
     expect(compiled.returncode == 0, f"{name} does not build: {compiled.stderr[:600]}")
 
 
-def run(folder, *words):
-    return subprocess.run([PROGRAM, "run", *words], cwd=folder, text=True, capture_output=True,
+def run(folder, *words, program=PROGRAM):
+    return subprocess.run([program, *words], cwd=folder, text=True, capture_output=True,
                           timeout=120, check=False,
                           env={**os.environ, "REHEARSE_POLICY_SECONDS": "2"})
 
 
-def check_example(folder):
-    page = (ROOT / "docs" / "add-a-policy.md").read_text(encoding="utf-8")
-    source = re.search(r"```cpp\n(// Overtaking rule by-size.*?)```", page, re.DOTALL)
-    expect(source is not None, "the page has no example")
-    build(folder, "by_size", source.group(1))
-    # A head of two slots waits until 4 s; a small job at 1.8 s passes it, one at 2.5 s does not.
-    (folder / "size.json").write_text("""{ "rehearse": 1, "cluster": { "executors": 2, "cpus": 1 },
-  "scheduler": { "admission": { "overtake": "./by_size.so:by-size" } },
+# A head of two slots waits until 4 s; a small job at 1.8 s passes it, one at 2.5 s does not.
+SIZE = """{ "rehearse": 1, "cluster": { "executors": 2, "cpus": 1 },
+  "scheduler": { "admission": { "overtake": "%s" } },
   "jobs": [ { "name": "first", "stages": [ { "name": "s", "tasks": 1, "duration": "4s" } ] },
     { "name": "head", "stages": [ { "name": "a", "tasks": 1, "duration": "1s" },
                                   { "name": "b", "tasks": 1, "duration": "1s" } ],
@@ -109,13 +106,64 @@ def check_example(folder):
   "expect": [ { "job": "early", "ends": "succeeded", "at": "1900ms" },
               { "event": "group_admitted head", "at": "4s" },
               { "event": "task_start late/s/0", "at": "5s" } ] }
-""", encoding="utf-8")
-    result = run(folder, "size.json")
+"""
+
+
+def blocks_of_page():
+    """The policy's file, and its line in the registry."""
+    page = (ROOT / "docs" / "add-a-policy.md").read_text(encoding="utf-8")
+    source = re.search(r"```cpp\n(// Overtaking rule by-size.*?)```", page, re.DOTALL)
+    line = re.search(r"```cpp\n( *OVERTAKE\(by_size.*?\n)```", page)
+    expect(source is not None and line is not None, "the page has no example")
+    return source.group(1), line.group(1)
+
+
+def check_in_tree(folder, source, line):
+    tree = folder / "tree"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("build", ".git", "node_modules"))
+    (tree / "policies" / "by_size.cpp").write_text(source, encoding="utf-8")
+    registry = tree / "policies" / "registry.cpp"
+    text = registry.read_text(encoding="utf-8")
+    registry.write_text(text.replace("  OVERTAKE(never,", line + "  OVERTAKE(never,"),
+                        encoding="utf-8")
+    formed = subprocess.run([sys.executable, "-B", "tests/tidy/tidy.py", "."], cwd=tree, text=True,
+                            capture_output=True, check=False)
+    expect(formed.returncode == 0, f"the form of the changed tree: {formed.stdout[-600:]}")
+    # Objects of the same text are the same wherever the tree lies, if there is a cache of them.
+    environment = {**os.environ, "CCACHE_BASEDIR": str(tree), "CCACHE_NOHASHDIR": "1"}
+    for command in (["cmake", "--preset", "release", "-DRH_TESTS=OFF"],
+                    ["cmake", "--build", "build/release", "--target", "rehearse", "-j2"]):
+        built = subprocess.run(command, cwd=tree, text=True, capture_output=True, check=False,
+                               env=environment)
+        expect(built.returncode == 0, f"the changed tree does not build: {built.stdout[-600:]}")
+    program = str(tree / "build" / "release" / "rehearse")
+    if not os.path.isfile(program):
+        return
+    listed = run(folder, "list", "policies", program=program)
+    expect("by-size" in listed.stdout, f"list policies does not show it: {listed.stdout}")
+    (folder / "in_tree.json").write_text(SIZE % "by-size", encoding="utf-8")
+    result = run(folder, "run", "in_tree.json", program=program)
+    expect(result.returncode == 0,
+           f"by-size in the tree: exit {result.returncode}\n{result.stdout}{result.stderr}")
+    result = run(folder, "compare", "in_tree.json", "--with", "admission.overtake=never", "--with",
+                 "admission.overtake=by-size", program=program)
+    expect(result.returncode == 0 and "by-size" in result.stdout,
+           f"compare: exit {result.returncode}\n{result.stdout}{result.stderr}")
+    result = run(folder, "run", "in_tree.json", "--set", "admission.overtake=by-siz",
+                 program=program)
+    expect(result.returncode == 2 and 'did you mean "by-size"' in result.stderr,
+           f"by-siz: exit {result.returncode}, {result.stderr}")
+
+
+def check_object(folder, source):
+    build(folder, "by_size", source)
+    (folder / "size.json").write_text(SIZE % "./by_size.so:by-size", encoding="utf-8")
+    result = run(folder, "run", "size.json")
     expect(result.returncode == 0, f"by-size: exit {result.returncode}\n{result.stdout}"
            f"{result.stderr}")
     for words, what in [("by_size.so:by-siz", "it has: by-size"), ("none.so:x", "cannot be loaded"),
                         ("by_size.so:by-size[k=1]", "does not take these parameters")]:
-        result = run(folder, "size.json", "--set", f"admission.overtake={words}")
+        result = run(folder, "run", "size.json", "--set", f"admission.overtake={words}")
         expect(result.returncode == 2 and what in result.stderr,
                f"{words}: exit {result.returncode}, {result.stderr}")
 
@@ -123,11 +171,13 @@ def check_example(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        check_example(folder)
+        source, line = blocks_of_page()
+        check_object(folder, source)
+        check_in_tree(folder, source, line)
         (folder / "pair.json").write_text(SCENARIO, encoding="utf-8")
         for number, (title, axis, source, what) in enumerate(BROKEN):
             build(folder, f"own{number}", source)
-            result = run(folder, "pair.json", "--set", f"{axis}=own{number}.so:own")
+            result = run(folder, "run", "pair.json", "--set", f"{axis}=own{number}.so:own")
             expect(result.returncode == 3 and what in result.stderr
                    and f"policy own{number}.so:own" in result.stderr,
                    f"{title}: exit {result.returncode}, {result.stderr}")

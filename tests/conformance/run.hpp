@@ -1,11 +1,13 @@
 // One case of the suite, run against a core of its own. An engine as thin as it can be hands over
 // inputs, carries out actions and keeps what the core said as journal lines; expectations are
 // compared with those. Nothing is worked out that the core should know, and nothing decided but
-// where a task runs, because the case says so: by a placement policy.
+// where a task runs, because the case says so: by a placement policy. Jobs and stages that the case
+// does not name have names in parentheses.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,24 +23,17 @@ namespace rehearse::conformance {
 
 using Json = nlohmann::json;
 using Names = std::set<std::string>;
+using scheduler::ExecutorId;
 using scheduler::RunId;
 using scheduler::StageIndex;
 
 // Both end a case as failed.
-[[noreturn]] void lacks(const std::string& thing);  // the core has no such thing
+void lacks(bool does, const std::string& thing);  // the core has no such thing
 void require(bool holds, const std::string& expected, const Json& actual);
 
 // Levels of locality as the suite calls them, in the order of scheduler::Locality.
 inline constexpr std::array<const char*, 5> level_names{"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF",
                                                         "RACK_LOCAL", "ANY"};
-
-// What the policy answers while a pass runs. Shared by a core and its copies.
-struct Plan {
-  bool in_force = false;                     // else: wherever there is most room
-  std::vector<scheduler::ExecutorId> picks;  // the first answers
-  scheduler::ExecutorId rest;                // the others
-  std::size_t asked = 0;
-};
 
 struct ExecutorRow {
   std::string name;
@@ -54,27 +49,24 @@ struct Timer {
 
 struct Engine {
   // `leaves`: an executor that drains is lost with its last task (X13); else when the case says so.
-  Engine(const scheduler::CoreOptions& made, bool leaves);
-
+  void start(const scheduler::CoreOptions& options, bool leaves);
   void feed(const scheduler::Input& input);
+  void offer(const scheduler::OfferRound& round);
   // Ends a run; "injected" in its line: the case itself says so.
   void end(RunId run, scheduler::TaskEnded ended, bool injected);
   std::size_t join(const std::string& name, const std::string& host, model::ExecutorSpec spec);
+  void hold(std::size_t executor, model::HoldCause cause);
   void lose(std::size_t executor, model::LossCause cause);
-  void hold(std::size_t executor);
-  void decommission(std::size_t executor);
   void fire(const std::function<bool(const Timer&)>& which);
+  void elapse(model::Duration time);  // and fires what is due then
   // Passes until the core wants none, each task (its task_start line) placed by `where`; `marker`
   // is an executor where nothing ever runs, `spare` one for whatever `where` is not asked about.
   void settle(std::size_t spare, std::size_t marker,
               const std::function<std::size_t(const Json&)>& where);
-  void offer(const scheduler::OfferRound& round);
-  // What a copy of the core answers to an input and, if wanted, to a pass: lines.
-  [[nodiscard]] std::vector<Json> ask_copy(const scheduler::Input& input, bool pass) const;
+  // The lines a copy of the core answers with to an input and a pass.
+  [[nodiscard]] std::vector<Json> ask_copy(const scheduler::Input& input) const;
   [[nodiscard]] std::optional<std::size_t> find(const std::string& name) const;  // the latest
 
-  scheduler::CoreOptions options;
-  std::unique_ptr<Plan> plan = std::make_unique<Plan>();  // the policies hold its address
   std::unique_ptr<scheduler::Core> core;
   int step = -1;
   model::Instant now = 0;
@@ -84,15 +76,15 @@ struct Engine {
   std::vector<Timer> timers;              // pending
 
  private:
-  [[nodiscard]] Json line(model::EventBody body) const;
-  [[nodiscard]] Json line(const scheduler::Launch& launch) const;
-  scheduler::Actions pass(scheduler::Core& on, const Plan& with);
+  [[nodiscard]] Json line(const scheduler::Actions& actions, const scheduler::Action& action) const;
+  void act(const std::function<void(scheduler::Actions&)>& what);
   void carry_out(const scheduler::Actions& actions);
-  void close(RunId run, const scheduler::EndTask& end);
-  void leave_if_empty(std::size_t executor);
 
-  bool leaves_;
+  model::NameTable* names_ = nullptr;
+  bool leaves_ = false;
+  std::deque<ExecutorId> picks_;  // what the policies answer: they hold its address
   std::optional<RunId> injected_;
+  std::vector<std::shared_ptr<const model::JobSpec>> specs_;  // by JobId
 };
 
 // Stages of a job as the case calls them, by StageIndex: own ones first, then those taken over.
@@ -104,43 +96,50 @@ struct JobRow {
   std::string final_stage;
 };
 
-struct Run {
+struct Run : Engine {
   model::Dialect dialect{};
   bool dag = true;  // stage level: passes as the core wants them; else only where slots are offered
   const Json& given;
   const Json& steps;
-  const Json& then;  // the expectations that hold
+  const Json& then;       // the expectations that hold
+  std::string variant{};  // of the case; empty: it has none
+  Json& stages;           // all there are, also the driver's own
+  Json& edges;
   model::NameTable names{};
   scheduler::CoreOptions options{};
-  bool narrow = false;  // the case says how many slots there are
-  std::unique_ptr<Engine> engine{};
-  std::vector<JobRow> jobs{};  // in the order of submission
-  std::uint32_t next_job = 0;
-  std::size_t input_executor = 0;                      // runs stage "input"
+  bool narrow = false;         // the case says how many slots there are
+  std::vector<JobRow> jobs{};  // by JobId
+  std::map<std::string, scheduler::ForeignStage> owners{};  // of outputs, by base_of their stage
+  std::size_t input_executor = 0;                           // runs stages "(input)"
   Names failed{};                                      // stages of failures since the last timer
   std::map<std::string, std::int64_t> accumulators{};  // of task ends that counted
   std::map<std::string, std::int64_t> losses{};        // executor -> notices
 };
 
 // ---- jobs.cpp: a case as configuration and jobs ----
-void read_options(Run& run);
+void read_case(Run& run);
+[[nodiscard]] Json normal(Json words);  // task level in the words of stage level
 [[nodiscard]] const Json& part(const Json& object, const std::string& key);  // or an empty object
+[[nodiscard]] bool listed(std::string_view words, const std::string& word);
+[[nodiscard]] bool any_word(const Json& list, const Json& keys);
 [[nodiscard]] const Json& stage_record(const Run& run, const std::string& stage);
 [[nodiscard]] std::string stage_of_shuffle(const Run& run, const std::string& shuffle);
 [[nodiscard]] std::string base_of(const std::string& stage);  // M@2 -> M
 [[nodiscard]] scheduler::ProfileId profile_of(const Run& run, const std::string& profile);
-model::StageSpec plain_stage(Run& run, const std::string& name, const Json& record);
 void submit_job(Run& run, const Json& job);
-void submit_plain(Run& run, const std::string& name, model::JobSpec spec, const Json& record);
+// A job of stages of which each reads the one in front of it, over an edge of the kind "input".
+void submit_chain(Run& run, Json job, const std::vector<Json>& stages);
+void tell_cached(Run& run);  // to the jobs that live
 
 // ---- steps.cpp ----
 void begin(Run& run);  // what is there before the first step
 void take_step(Run& run, const Json& step);
 
-// ---- checks.cpp: what the core said ----
+// ---- engine.cpp: what the core said ----
 [[nodiscard]] bool matches(const Json& line, const Json& keys);  // has all keys and values
-// The lines of an event that match; those of other work are not the case's.
+// The lines of an event that match; those of work that the case does not name are left out.
 [[nodiscard]] std::vector<Json> said(const Run& run, const std::string& event, const Json& keys);
+[[nodiscard]] Json about(const Json& word);  // what of a word of the case lines have too
 [[nodiscard]] std::int32_t latest_attempt(const Run& run, const std::string& stage);
 // Of an attempt; of all of the stage if there is no such attempt.
 [[nodiscard]] Json partitions_of(const Run& run, const std::string& stage, const Json& attempt);
@@ -149,7 +148,8 @@ void take_step(Run& run, const Json& step);
 [[nodiscard]] const JobRow& job_with(const Run& run, const std::string& stage);  // the latest
 [[nodiscard]] StageIndex index_in(const JobRow& job, const std::string& stage);
 [[nodiscard]] bool live(const Run& run, const std::string& job);
-void check(Run& run, const Json& expectation);
-void check_launches(Run& run, const std::vector<Json>& expected);  // all there are at this step
+
+// ---- checks.cpp ----
+void check(const Run& run, const Json& expectation);
 
 }  // namespace rehearse::conformance

@@ -10,19 +10,14 @@ using namespace scheduler;
 
 namespace {
 
-bool any_word(const Json& list, const Json& keys) {
-  return std::ranges::any_of(list, [&](const Json& word) { return matches(word, keys); });
-}
-
 // ---- the cluster: at stage level large enough for everything, unless the case counts slots; at
 // task level larger than what is offered of it ----
 
 // The live executor of that name that takes launches; hostA-exec and hostA-exec1 are on hostA, if
 // neither the case's list nor a step says another host.
-std::size_t executor(Run& run, const std::string& name) {
-  const auto found = run.engine->find(name);
-  if (run.narrow ||
-      (found && run.engine->executors[*found].live && !run.engine->executors[*found].draining)) {
+std::size_t executor_of(Run& run, const std::string& name) {
+  const auto found = run.find(name);
+  if (run.narrow || (found && run.executors[*found].live && !run.executors[*found].draining)) {
     return found.value_or(0);
   }
   Json record = {{"host", name.substr(0, name.find('-'))}};
@@ -39,77 +34,89 @@ std::size_t executor(Run& run, const std::string& name) {
   model::ExecutorSpec spec;
   spec.resources = {(offers ? 1'000'000 : record.value("cpus", 64)) * 1000LL,
                     (run.dag ? 1'000'000 : part(record, "resources").value("gpu", 0)) * 1000LL};
-  const std::string rack = part(run.given, "racks").value(host, "");
-  spec.rack = rack.empty() ? model::NameId{} : run.names.intern(rack);
-  const Json& bound = part(run.given, "executor_profiles");
-  spec.profile = bound.contains(name) ? profile_of(run, bound[name]) : ProfileId{};
-  return run.engine->join(name, host, spec);
+  if (const Json& racks = part(run.given, "racks"); racks.contains(host)) {
+    spec.rack = run.names.intern(racks[host].get<std::string>());
+  }
+  if (const Json& bound = part(run.given, "executor_profiles"); bound.contains(name)) {
+    spec.profile = profile_of(run, bound[name]);
+  }
+  return run.join(name, host, spec);
 }
 
-void settle(Run& run);
 void make_cluster(Run& run) {
-  const Json& given = run.given;
-  if (const Json& cluster = part(given, "cluster"); cluster.contains("slots")) {
-    run.narrow = true;
+  const Json& cluster = part(run.given, "cluster");
+  run.narrow = cluster.contains("slots");
+  if (run.narrow) {
     const int slots = cluster["slots"].at("default");
     model::ExecutorSpec spec;
     spec.resources = {(slots == 0 ? 1000 : slots) * 1000LL};  // 0 slots: those of a held executor
-    (void)run.engine->join("cluster", "cluster", spec);
+    (void)run.join("cluster", "cluster", spec);
     if (cluster.value("held", false)) {
-      run.engine->hold(0);
+      run.hold(0, model::HoldCause::hold);
     }
     if (const Json& busy = part(cluster, "busy"); !busy.empty()) {
-      model::JobSpec other;
-      other.stages = {plain_stage(run, "busy", {{"tasks", busy.at("default")}})};
-      submit_plain(run, "other work", std::move(other), Json::object());
+      const Json stage = {{"id", "(busy)"}, {"tasks", busy.at("default")}};
+      submit_chain(run, {{"id", "(others)"}}, {stage});
     }
     return;
   }
   Names named;
-  for (const Json& row : part(given, "executors")) {
+  for (const Json& row : part(run.given, "executors")) {
     named.insert(row.at("id"));
   }
-  for (const auto& stage : part(given, "narrow_preferred").items()) {
-    named.insert(stage.value().begin()->at(0).get<std::string>() + "-exec");
+  const Json preferred = {part(run.given, "narrow_preferred"), part(run.given, "cached")};
+  for (const Json& host : preferred.flatten()) {
+    if (host.is_string()) {
+      named.insert(host.get<std::string>() + "-exec");
+    }
+  }
+  if (!run.dag && named.empty()) {
+    named.insert("(hidden)");  // A5: where there is no executor, no job starts
   }
   for (const std::string& name : named) {
     if (!any_word(run.steps, {{"op", "executor_added"}, {"executor", name}})) {
-      (void)executor(run, name);
+      (void)executor_of(run, name);
     }
   }
-  if (!run.dag && run.engine->executors.empty()) {
-    (void)executor(run, "hidden");  // A5: where there is none, no job starts
-  }
 }
 
-// ---- stage level ----
+// ---- where tasks run, and how they end ----
 
-// Attempts that the core never makes are read as the latest one.
+// Attempts that the core never makes are read as the nearest of those it made.
 std::int32_t attempt_of(const Run& run, const Json& step) {
-  const std::int32_t latest = latest_attempt(run, step.at("stage"));
-  return step.at("attempt") == "latest" ? latest : std::min(step["attempt"].get<int>(), latest);
+  const Json all = said(run, "stage_submitted", {{"stage", step.at("stage")}});
+  const std::int32_t latest = latest_attempt(run, step["stage"]);
+  const std::int32_t first = all.empty() ? latest : all.front().at("attempt").get<std::int32_t>();
+  return step.at("attempt") == "latest"
+             ? latest
+             : std::min(std::max(step["attempt"].get<std::int32_t>(), first), latest);
 }
 
-// Partition and executor ("": not said) of the tasks a step ends, in an attempt; "all" are those
-// that the case has not ended before.
-std::vector<std::pair<int, std::string>> tasks_of(const Run& run, const Json& step, int attempt) {
-  std::vector<std::pair<int, std::string>> tasks;
-  for (const Json& task : part(step, "tasks")) {
-    tasks.emplace_back(task.at("partition"), task.value("executor", ""));
+struct Ended {
+  int partition = 0;
+  std::string executor;  // empty: not said
+};
+
+// The tasks a step ends, in an attempt; "all" are those that the case has not ended before.
+std::vector<Ended> tasks_of(const Run& run, const Json& step, const Json& attempt) {
+  std::vector<Ended> tasks;
+  if (step.contains("task")) {
+    return {{step["task"], ""}};
   }
-  const std::string stage = step.at("stage");
+  for (const Json& task : part(step, "tasks")) {
+    tasks.push_back({task.at("partition"), task.value("executor", "")});
+  }
+  Json over = {{"injected", true}, {"stage", step.at("stage")}, {"attempt", attempt}};
   const bool all = part(step, "partitions") == "all";
   for (const Json& partition :
-       all ? partitions_of(run, stage, attempt) : part(step, "partitions")) {
-    if (!all ||
-        said(run, "task_end",
-             {{"injected", true}, {"stage", stage}, {"attempt", attempt}, {"partition", partition}})
-            .empty()) {
-      tasks.emplace_back(partition, "");
+       all ? partitions_of(run, step["stage"], attempt) : part(step, "partitions")) {
+    over["partition"] = partition;
+    if (!all || said(run, "task_end", over).empty()) {
+      tasks.push_back({partition, ""});
     }
   }
   for (std::size_t i = 0; i < std::min(tasks.size(), part(step, "executors").size()); ++i) {
-    tasks[i].second = step["executors"][i];
+    tasks[i].executor = step["executors"][i];
   }
   return tasks;
 }
@@ -118,84 +125,126 @@ std::vector<std::pair<int, std::string>> tasks_of(const Run& run, const Json& st
 // or, failing that, in one that is read as the latest.
 std::size_t where(Run& run, const Json& start) {
   const std::string stage = start.at("stage");
-  const std::int32_t latest = latest_attempt(run, stage);
+  const bool map = stage_record(run, stage).value("kind", "") == "map";
+  enum { none, as_latest, same } best = start["speculative"] ? same : none;  // a copy: elsewhere
   std::string place;
-  bool known = false;
-  for (int i = run.engine->step + 1; i < static_cast<int>(run.steps.size()); ++i) {
-    const Json& step = run.steps[static_cast<std::size_t>(i)];
+  for (auto i = static_cast<std::size_t>(run.step) + 1; i < run.steps.size(); ++i) {
+    const Json& step = run.steps[i];
     const std::string op = step.at("op");
-    if ((op != "tasks_finished" && op != "fetch_failed" && op != "tasks_failed") ||
-        step.at("stage") != stage) {
+    if (!listed(" tasks_finished fetch_failed tasks_failed ", op) || step.at("stage") != stage) {
       continue;
     }
-    const auto tasks = tasks_of(run, step, start.at("attempt"));
-    const auto task = std::ranges::find_if(
-        tasks, [&](const auto& one) { return start.at("partition") == one.first; });
-    const bool same = step.at("attempt") == start["attempt"];
-    const bool as_latest = step["attempt"] == "latest" || step["attempt"] > latest;
-    // What ran on a lost executor before its loss is gone.
-    if (task == tasks.end() || (!same && (!as_latest || known)) ||
-        (run.losses.contains(task->second) && step.value("launched", "").starts_with("before"))) {
-      continue;
-    }
-    known = true;
-    place = task->second;
-    if (place.empty() && op == "tasks_finished" && stage_record(run, stage).at("kind") == "map") {
-      place = std::string("host") + char('A' + (task - tasks.begin()) % 26) + "-exec";  // A.2
-    }
-    if (same) {
-      break;
+    const Json& attempt = step.at("attempt");
+    const bool read = attempt == "latest" || attempt > latest_attempt(run, stage);
+    const auto here = attempt == start.at("attempt") ? same : read ? as_latest : none;
+    const std::vector<Ended> tasks = tasks_of(run, step, start["attempt"]);
+    const auto task = std::ranges::find(tasks, start.at("partition").get<int>(), &Ended::partition);
+    const bool gone = task != tasks.end() && run.losses.contains(task->executor) &&
+                      step.value("launched", "").starts_with("before");
+    if (task != tasks.end() && here > best && !gone) {
+      best = here;
+      place = task->executor;
+      if (place.empty() && op == "tasks_finished" && map) {
+        place = std::string("host") + char('A' + (task - tasks.begin()) % 26) + "-exec";  // A.2
+      }
     }
   }
-  return executor(run, place.empty() ? "spare" : place);
+  return executor_of(run, place.empty() ? "spare" : place);
 }
 
 void settle(Run& run) {
   if (run.dag) {
-    const std::size_t spare = executor(run, "spare");
-    run.engine->settle(spare, executor(run, "marker"),
-                       [&run](const Json& start) { return where(run, start); });
+    const std::size_t spare = executor_of(run, "spare");
+    run.settle(spare, executor_of(run, "marker"),
+               [&run](const Json& start) { return where(run, start); });
   }
 }
 
 TaskEnded end_of(const std::string& reason) {
-  const bool killed = reason == "killed";
-  const auto known = model::parse_enum<model::TaskReason>(killed ? "external" : reason);
-  require(known.has_value(), "a task end " + reason, "none in the core");
-  return {{}, killed ? model::TaskStatus::killed : model::TaskStatus::failed, known, {}, 0};
+  TaskEnded ended;
+  if (reason != "success") {
+    const bool killed = reason == "killed";
+    ended.status = killed ? model::TaskStatus::killed : model::TaskStatus::failed;
+    ended.reason = model::parse_enum<model::TaskReason>(killed ? "external" : reason);
+    require(ended.reason.has_value(), "a task end " + reason, "none in the core");
+  }
+  return ended;
 }
 
-// The ends of tasks, by success or as the step says.
-void end_tasks(Run& run, const Json& step) {
+// The next tick of speculation comes, and what it starts.
+void tick(Run& run) {
+  run.elapse(run.options.config.speculation.value_or(model::SpeculationConfig{}).interval);
+  settle(run);
+}
+
+// What the ends of a step have in common.
+TaskEnded ends_of(Run& run, const Json& step) {
   const std::string op = step.at("op");
-  const std::string stage = step.at("stage");
-  const bool success = op == "tasks_finished";
-  TaskEnded ended;
-  if (!success) {
-    ended = end_of(op == "fetch_failed" ? op : step.at("reason").get<std::string>());
-    run.failed.insert(stage);
+  TaskEnded ended = end_of(step.value("reason", op == "fetch_failed" ? op : "success"));
+  ended.fetch_from = StageIndex{0U};  // of a set: its "(input)"
+  if (step.contains("checksum")) {
+    ended.checksum = step["checksum"].get<std::uint64_t>();
+  }
+  if (ended.reason) {
+    run.failed.insert(step.value("stage", ""));
   }
   if (op == "fetch_failed") {
-    const JobRow& job = job_with(run, stage);
+    lacks(!step.at("map").is_number() || step["map"] < 0, "push-based merge");
+    const JobRow& job = job_with(run, step["stage"]);
     ended.fetch_from = index_in(job, stage_of_shuffle(run, step.at("shuffle")));
-    ended.fetch_partition = step.at("map");
+    ended.fetch_partition = step["map"];
     run.failed.insert(job.stages[ended.fetch_from.index()]);
   }
-  const std::int32_t attempt = attempt_of(run, step);
-  for (const auto& [partition, executor] : tasks_of(run, step, attempt)) {
-    Json keys = {{"stage", stage}, {"attempt", attempt}, {"partition", partition}};
-    const auto any = running(run, keys);
-    const bool placed = success && !executor.empty() && !run.narrow;
-    keys.update(placed ? Json{{"executor", executor}} : Json::object());
-    const auto found = running(run, keys);
-    // A run that is over has no id any more, so an engine drops what it says.
-    require(found || !any || run.losses.contains(executor), keys.dump(), "on another executor");
-    if (found) {
-      run.engine->end(*found, ended, true);
-      const bool counts = success && run.engine->lines.back().value("counted", true);
-      for (const auto& [name, value] : part(step, "accumulators").items()) {
-        run.accumulators[name] += counts ? value.get<int>() : 0;
-      }
+  return ended;
+}
+
+// The run that a step ends, if there still is one.
+std::optional<RunId> ended_run(Run& run, const Json& step, Json keys, const std::string& executor) {
+  if (step.contains("task")) {
+    require(!said(run, "task_start", keys).empty(), "a start of " + keys.dump(), "none");
+    return running(run, keys);
+  }
+  Json copy = keys;
+  copy["speculative"] = true;
+  for (int i = 0; step.value("speculative", false) && i < 10 && !running(run, copy); ++i) {
+    tick(run);
+  }
+  const auto any = running(run, keys);
+  if (step["op"] == "tasks_finished" && !executor.empty() && !run.narrow) {
+    keys["executor"] = executor;
+  }
+  const auto found = running(run, keys);
+  // A run that is over has no id any more, so an engine drops what it says.
+  require(found || !any || run.losses.contains(executor), keys.dump(), "on another executor");
+  return found;
+}
+
+void end_tasks(Run& run, const Json& step) {
+  TaskEnded ended = ends_of(run, step);
+  const bool of_set = step.contains("task");
+  Json keys =
+      of_set ? about(step) : Json{{"stage", step.at("stage")}, {"attempt", attempt_of(run, step)}};
+  for (const auto& [partition, executor] : tasks_of(run, step, keys.value("attempt", 0))) {
+    keys["partition"] = partition;
+    const auto found = ended_run(run, step, keys, executor);
+    if (!found) {
+      continue;
+    }
+    const Json start = run.running.at(found->value);
+    const std::string stage = start["stage"];
+    if (const Json& sizes = part(part(run.given, "output_sizes"), stage); !sizes.empty()) {
+      ended.output_bytes = sizes.at(static_cast<std::size_t>(partition)).get<std::int64_t>();
+    }
+    run.end(*found, ended, true);
+    const bool counts = !ended.reason && run.lines.back().value("counted", true);
+    for (const auto& [name, value] : part(step, "accumulators").items()) {
+      run.accumulators[name] += counts ? value.get<int>() : 0;
+    }
+    if (const Json& to = part(part(run.given, "outputs_migrated_to"), std::to_string(partition));
+        to.is_string() && !ended.reason) {
+      const JobRow& job = job_with(run, stage);
+      run.feed(
+          MoveOutput{job.id, index_in(job, stage), partition, ExecutorId{executor_of(run, to)}});
     }
   }
 }
@@ -204,10 +253,10 @@ void end_tasks(Run& run, const Json& step) {
 void give_up(Run& run, const Json& step) {
   Json keys = {{"stage", step.at("stage")}, {"attempt", attempt_of(run, step)}};
   require(running(run, keys).has_value(), "a running task of the set", "none");
-  keys["partition"] = run.engine->running.at(running(run, keys)->value)["partition"];
+  keys["partition"] = run.running.at(running(run, keys)->value)["partition"];
   for (std::int64_t i = 0; i < run.options.config.failure.max_task_failures; ++i) {
     if (const auto found = running(run, keys)) {
-      run.engine->end(*found, end_of("exception"), false);
+      run.end(*found, end_of("exception"), false);
       settle(run);
     }
   }
@@ -217,9 +266,9 @@ void give_up(Run& run, const Json& step) {
 // executors (configured in begin), unless the case says what survives.
 void lose(Run& run, const Json& step) {
   const std::string name = step.at("executor");
-  const std::size_t lost = executor(run, name);
+  const std::size_t lost = executor_of(run, name);
   if (step.at("reason") == "pending") {
-    run.engine->hold(lost);  // the notice comes with the cause
+    run.hold(lost, model::HoldCause::hold);  // the notice comes with the cause
     return;
   }
   const Json& keys = part(run.given, "config");
@@ -227,106 +276,116 @@ void lose(Run& run, const Json& step) {
       keys.contains("external_shuffle_service") || keys.contains("reliable_shuffle_storage");
   const bool host =
       step.value("worker_lost", false) || (run.options.config.outputs_survive_executor && !said);
+  const auto cause = step.value("caused_by_app", false) ? model::LossCause::exit_by_app
+                     : host                             ? model::LossCause::host
+                                                        : model::LossCause::process;
   ++run.losses[name];
-  for (std::size_t i = 0; i < run.engine->executors.size(); ++i) {
-    if (i == lost || (host && run.engine->executors[i].host == run.engine->executors[lost].host)) {
-      run.engine->lose(i, step.value("caused_by_app", false) ? model::LossCause::exit_by_app
-                          : host                             ? model::LossCause::host
-                                                             : model::LossCause::process);
+  for (std::size_t i = 0; i < run.executors.size(); ++i) {
+    if (i == lost || (host && run.executors[i].host == run.executors[lost].host)) {
+      run.lose(i, cause);
     }
   }
 }
 
-void submit_named(Run& run, const Json& step) {
-  for (const Json& job : run.given.at("jobs")) {
-    if (job.at("id") == step.at("job")) {
-      submit_job(run, job);
-    }
-  }
+void submit(Run& run, const Json& step) {
+  const Json& jobs = run.given.at("jobs");
+  const auto named = [&](const Json& job) { return job.at("id") == step.at("job"); };
+  require(std::ranges::any_of(jobs, named), "a job " + step["job"].dump(), "none");
+  submit_job(run, *std::ranges::find_if(jobs, named));
 }
 
-void cancel(Run& run, const std::string& job) {  // empty: all
+void cancel(Run& run, const Json& job) {  // null: all
   for (const JobRow& row : run.jobs) {
-    if (job.empty() || row.name == job) {
-      run.engine->feed(CancelJob{row.id});
+    if (job.is_null() || job == Json(row.name)) {
+      run.feed(CancelJob{row.id});
     }
   }
 }
 
 void resubmit(Run& run, const Json& /*step*/) {
   run.failed.clear();
-  run.engine->fire([&](const Timer& timer) {
-    return timer.set.delay == run.options.config.failure.resubmit_delay;
+  run.fire([delay = run.options.config.failure.resubmit_delay](const Timer& timer) {
+    return timer.set.delay == delay;
   });
 }
 
 // ---- task level: a set is a job of one stage named as the set; where the case needs more, there
-// is a stage "input" in front of it or a "reader" behind it ----
+// is a stage "(input)" in front of it or a "(reader)" behind it ----
 
 Json set_record(const Run& run, const std::string& set) {
   const Json& given = run.given;
   Json found = given.value("taskset", Json{{"tasks", given.value("tasks", 0)}, {"barrier", true}});
-  for (const Json& record : part(given, "tasksets")) {
-    found = record.at("set") == set ? record : found;
+  for (const Json& record : normal(part(given, "tasksets"))) {
+    found = record.at("stage") == set ? record : found;
   }
   return found;
 }
 
 // Gives the set its input, on a new executor that nothing else uses.
-void run_input(Run& run) {
-  run.input_executor = executor(run, "hidden" + std::to_string(run.engine->executors.size()));
+void run_input(Run& run, const std::string& set) {
+  run.input_executor = executor_of(run, "(hidden" + std::to_string(run.executors.size()));
   const OfferRound one{{{ExecutorId{run.input_executor}, {}}}, RoundKind::single, {}};
-  run.engine->offer(one);
+  run.offer(one);
   resubmit(run, {});
-  run.engine->offer(one);
-  if (const auto found = running(run, {{"stage", "input"}})) {
-    run.engine->end(*found, {}, false);
+  run.offer(one);
+  if (const auto found = running(run, {{"stage", "(input)" + set}})) {
+    run.end(*found, {}, false);
   }
 }
 
-void submit_set(Run& run, const std::string& set) {
-  const Json record = set_record(run, set);
-  if (record.contains("zombie")) {
-    lacks("count of outstanding tasks");
+void exclude(Run& run, const JobRow& job) {
+  for (const auto& [name, places] : part(run.given, "excluded").items()) {
+    const Json word = normal(Json::array({{{"set", name}}}))[0];  // S.0: only its partition 0
+    for (const auto& [kind, list] : places.items()) {
+      for (const std::string place : word["stage"] == job.name ? list : Json::array()) {
+        Exclude input{job.id, index_in(job, job.name), word.value("attempt", -1), {}, {}};
+        if (kind == "hosts") {
+          input.host = run.names.intern(place);
+        } else {
+          input.executor = ExecutorId{executor_of(run, place)};
+        }
+        run.feed(input);
+      }
+    }
   }
-  const std::string name = set.substr(0, set.find('.'));
+}
+
+void submit_set(Run& run, const Json& word) {
+  const std::string set = word.at("stage");
+  Json record = set_record(run, set);
+  lacks(record.contains("zombie"), "count of outstanding tasks");
   const bool pipelined = record.value("pipelined", false);
-  const bool input = name != set || any_word(run.steps, {{"reason", "fetch_failed"}});
+  const bool input = word.contains("attempt") || any_word(run.steps, {{"reason", "fetch_failed"}});
   const bool reader = pipelined || any_word(run.then, {{"op", "expect_resubmitted"}}) ||
                       any_word(run.then, {{"op", "expect_counted_failures"}});
-  model::JobSpec spec;
+  record["id"] = set;
+  std::vector<Json> stages{record};
   if (input) {
-    spec.stages.push_back(plain_stage(run, "input", {{"tasks", 1}}));
+    stages.insert(stages.begin(), Json{{"id", "(input)" + set}, {"tasks", 1}});
   }
-  spec.stages.push_back(plain_stage(run, name, record));
   if (reader) {
-    spec.stages.push_back(plain_stage(run, "reader", {{"tasks", 1}}));
+    const char* kind = pipelined ? "pipelined" : "regular";
+    stages.push_back(Json{{"id", "(reader)" + set}, {"tasks", 1}, {"input", kind}});
   }
-  for (std::size_t i = 1; i < spec.stages.size(); ++i) {
-    model::EdgeSpec& edge = spec.edges.emplace_back();
-    edge.from = StageIndex{i - 1};
-    edge.to = {StageIndex{i}};
-    edge.kind = pipelined && i + 1 == spec.stages.size() ? model::EdgeKind::pipelined
-                                                         : model::EdgeKind::regular;
-  }
-  submit_plain(run, name, std::move(spec), record);
+  submit_chain(run, record, stages);
+  exclude(run, run.jobs.back());
   if (input) {
-    run_input(run);
+    run_input(run, set);
   } else if (pipelined) {
-    run.input_executor = executor(run, "hidden");  // where the reader runs
+    run.input_executor = executor_of(run, "(hidden)");  // where the reader runs
   }
 }
 
 // A set that is submitted again replaces its earlier attempt: the input is lost, the attempt ends
 // as by a fetch failure when a task could be launched, and the next one follows the new input.
 void submit_or_replace(Run& run, const Json& step) {
-  const std::string set = step.at("set");
-  if (std::ranges::find(run.jobs, set.substr(0, set.find('.')), &JobRow::name) == run.jobs.end()) {
-    submit_set(run, set);
-    return;
+  const std::string set = step.at("stage");
+  if (std::ranges::find(run.jobs, set, &JobRow::name) == run.jobs.end()) {
+    submit_set(run, step);
+  } else {
+    run.lose(run.input_executor, model::LossCause::process);
+    run_input(run, set);
   }
-  run.engine->lose(run.input_executor, model::LossCause::process);
-  run_input(run);
 }
 
 // A single offer is one slot of the executor, or as many as a group needs to be admitted where
@@ -336,134 +395,113 @@ void offer(Run& run, const Json& step) {
   const auto add = [&](std::size_t executor, std::int64_t slots) {
     round.offers.push_back({ExecutorId{executor}, model::ResourceVector{slots * 1000, 1'000'000}});
   };
-  for (const auto& [name, free] : part(step, "free").items()) {
-    add(executor(run, name), free);
-  }
-  if (step.at("op") == "offer") {
-    const Json record = set_record(run, "");
-    const bool whole = record.value("pipelined", false) &&
-                       run.options.config.admission.hold == model::Hold::reserve;
-    add(executor(run, step.at("executor")), whole ? record.at("tasks").get<std::int64_t>() : 1);
-    if (whole) {
-      add(run.input_executor, 1);
+  if (step.at("op") == "offer_round") {
+    const Json& free = step.at("free");
+    for (const auto& [name, slots] : free.items()) {
+      add(executor_of(run, name), slots);
     }
-    const Json& farthest = step.at("max_locality");
-    const auto level = std::ranges::find(level_names, farthest.get<std::string>());
-    require(level != level_names.end(), "a level of locality", farthest);
-    round.limit = static_cast<Locality>(level - level_names.begin());
-  } else if (step["op"] == "offer_round") {
-    const bool all = std::ranges::all_of(run.engine->executors, [&](const ExecutorRow& row) {
-      return !row.live || row.name.starts_with("hidden") || step["free"].contains(row.name);
+    const bool all = std::ranges::all_of(run.executors, [&](const ExecutorRow& row) {
+      return !row.live || row.name.starts_with('(') || free.contains(row.name);
     });
     round.kind = all ? RoundKind::complete : RoundKind::partial;
   } else {
-    add(executor(run, "e0"), 1);
+    const Json record = set_record(run, "");
+    const bool whole = record.value("pipelined", false) &&
+                       run.options.config.admission.hold == model::Hold::reserve;
+    add(executor_of(run, step.value("executor", "e0")), whole ? record.at("tasks").get<int>() : 1);
+    if (whole) {
+      add(run.input_executor, 1);
+    }
+    const auto* level = std::ranges::find(level_names, step.value("max_locality", "ANY"));
+    require(level != level_names.end(), "a level of locality", step);
+    round.limit = static_cast<Locality>(level - level_names.begin());
   }
   for (int i = 0; i < step.value("count", 1); ++i) {
-    run.engine->offer(round);
+    run.offer(round);
   }
 }
 
 // ---- rights to commit: of a stage whose tasks nobody starts, in a job J1 ----
 
-void start_stage(Run& run, const Json& step) {
-  if (run.jobs.empty()) {  // else another attempt of it
-    model::JobSpec spec;
-    const int tasks = step.at("max_partition").get<int>() + 1;
-    spec.stages = {plain_stage(run, step.at("stage"), {{"tasks", tasks}})};
-    submit_plain(run, "J1", std::move(spec), step);
-  }
-}
-
 CommitTry try_of(const Run& run, const Json& step) {
   const JobRow& job = job_with(run, step.at("stage"));
   return {job.id, index_in(job, step["stage"]), step.at("attempt"), step.at("partition"),
-          step.at("task_attempt")};
-}
-
-void end_task(Run& run, const Json& step) {
-  Json keys = {{"partition", step.at("task")}};
-  keys.update(step.contains("task_attempt") ? Json{{"try", step["task_attempt"]}} : Json::object());
-  keys.update(step.contains("set") ? Json{{"stage", step["set"]}} : Json::object());
-  const auto found = running(run, keys);
-  require(!said(run, "task_start", keys).empty(), "a start of " + keys.dump(), "none");
-  if (found && step.at("op") == "task_status") {  // a task reported lost takes its executor with it
-    const std::size_t place = run.engine->running.at(found->value)["row"];
-    ++run.losses[run.engine->executors[place].name];
-    run.engine->lose(place, model::LossCause::process);
-  } else if (found) {
-    TaskEnded ended = step["op"] == "task_finished" ? TaskEnded{} : end_of(step.at("reason"));
-    ended.fetch_from = StageIndex{0U};  // stage "input"
-    run.engine->end(*found, ended, true);
-  }
+          step.at("try")};
 }
 
 // clang-format off
 const std::map<std::string, void (*)(Run&, const Json&)> words{
-    {"job_submitted", submit_named}, {"map_stage_job_submitted", submit_named},
+    {"job_submitted", submit}, {"map_stage_job_submitted", submit},
     {"job_cancelled", [](Run& run, const Json& step) { cancel(run, step.at("job")); }},
-    {"all_jobs_cancelled", [](Run& run, const Json&) { cancel(run, ""); }},
-    {"kill_all_attempts", [](Run& run, const Json& step) { cancel(run, step.at("set")); }},
+    {"all_jobs_cancelled", [](Run& run, const Json&) { cancel(run, {}); }},
+    {"kill_all_attempts", [](Run& run, const Json& step) { cancel(run, step.at("stage")); }},
+    {"stage_ended", [](Run& run, const Json&) { cancel(run, {}); }},
     {"tasks_finished", end_tasks}, {"tasks_failed", end_tasks}, {"fetch_failed", end_tasks},
     {"tasks_resubmitted", [](Run&, const Json&) {}},  // the core does so itself at the loss
-    {"speculation_check", [](Run&, const Json&) {}},  // its timer came due with the clock
     {"taskset_aborted", give_up}, {"resubmit_timer_fired", resubmit}, {"executor_lost", lose},
     {"executor_added", [](Run& run, const Json& step) {
-       (void)executor(run, step.at("executor")); }},
+       (void)executor_of(run, step.at("executor")); }},
     {"executor_decommissioned", [](Run& run, const Json& step) {
-       run.engine->decommission(executor(run, step.at("executor"))); }},
+       run.hold(executor_of(run, step.at("executor")), model::HoldCause::decommission); }},
     {"offer", offer}, {"offer_round", offer}, {"offer_repeated", offer},
-    {"taskset_submitted", submit_or_replace}, {"task_finished", end_task},
-    {"task_failed", end_task}, {"task_status", end_task},
-    {"stage_started", start_stage},
-    {"stage_ended", [](Run& run, const Json&) { cancel(run, ""); }},
+    {"taskset_submitted", submit_or_replace},
+    {"stage_started", [](Run& run, const Json& step) {
+       if (run.jobs.empty()) {  // else another attempt of it
+         const int tasks = step.at("max_partition").get<int>() + 1;
+         const Json stage = {{"id", step.at("stage")}, {"tasks", tasks}};
+         submit_chain(run, {{"id", "J1"}}, {stage});
+       } }},
+    {"task_finished", end_tasks}, {"task_failed", end_tasks},
+    {"task_status", [](Run& run, const Json& step) {  // lost: it takes its executor with it
+       const Json& start = run.running.at(running(run, about(step)).value().value);
+       ++run.losses[start.at("executor")];
+       run.lose(start["row"], model::LossCause::process); }},
     {"commit_requested", [](Run& run, const Json& step) {
-       run.engine->feed(CommitAsked{try_of(run, step)}); }},
+       run.feed(CommitAsked{try_of(run, step)}); }},
     {"task_completed", [](Run& run, const Json& step) {
-       run.engine->feed(CommitEnded{try_of(run, step)}); }},
+       run.feed(CommitEnded{try_of(run, step)}); }},
+    {"speculation_check", [](Run& run, const Json&) { tick(run); }},
     {"clock_advanced", [](Run& run, const Json& step) {
-       run.engine->now += step.at("ms").get<std::int64_t>() * model::millisecond;
-       run.engine->fire([&](const Timer& timer) { return timer.due <= run.engine->now; }); }}};
+       run.elapse(step.at("ms").get<std::int64_t>() * model::millisecond); }}};
 // clang-format on
 
 }  // namespace
 
 void begin(Run& run) {
-  read_options(run);
-  const Json& steps = run.steps;
+  read_case(run);
   bool survive = false;
-  for (const Json& step : steps) {
+  for (const Json& step : run.steps) {
     survive = step["op"] == "executor_lost" || (survive && step["op"] != "tasks_resubmitted");
   }
   if (run.dag && !part(run.given, "config").contains("external_shuffle_service")) {
     run.options.config.outputs_survive_executor |= survive;
   }
-  run.engine = std::make_unique<Engine>(run.options, !run.dag);
+  run.start(run.options, !run.dag);
   make_cluster(run);
   settle(run);
-  const bool later = any_word(steps, {{"op", "taskset_submitted"}});
-  for (const Json& set : later ? part(run.given, "") : part(run.given, "tasksets")) {
-    submit_set(run, set.at("set"));
+  if (any_word(run.steps, {{"op", "taskset_submitted"}})) {
+    return;
   }
-  if (!later && (run.given.contains("taskset") || run.given.contains("tasks"))) {
-    submit_set(run, "S");
+  for (const Json& set : normal(part(run.given, "tasksets"))) {
+    submit_set(run, set);
+  }
+  if (run.given.contains("taskset") || run.given.contains("tasks")) {
+    submit_set(run, {{"stage", "S"}});
   }
 }
 
 void take_step(Run& run, const Json& step) {
   const std::string op = step.at("op");
   const auto word = words.find(op);
-  if (word == words.end()) {
-    lacks("input for " + op);
-  }
-  if (step.contains("checksum") || (op == "fetch_failed" && step.contains("speculative"))) {
-    lacks(step.contains("checksum") ? "checksums of outputs" : "speculative copies");
-  }
-  if (op == "fetch_failed" && !(step.at("map").is_number() && step["map"] >= 0)) {
-    lacks("push-based merge");
-  }
+  lacks(word == words.end(), "input for " + op);
   word->second(run, step);
   settle(run);
+  if (!run.dag) {
+    run.elapse(0);
+  }
+  if (run.step == run.given.value("cached_from_step", -1)) {
+    tell_cached(run);
+  }
 }
 
 }  // namespace rehearse::conformance

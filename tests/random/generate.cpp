@@ -328,13 +328,38 @@ class Generator {
     }
     // Last, so that it moves no other draw.
     if (!focus_.everything_grouped && !autoscaled_ && draw_.percent(35)) {
-      keys.push_back(fmt::format(
-          R"("speculation": {{"quantile": {}, "multiplier": {}, "min_runtime": {}, )"
-          R"("interval": {}}})",
-          draw_.pick({"0", "0.3", "0.5", "0.5", "0.9"}), draw_.pick({"0", "0.5", "1", "1.5", "2"}),
-          ms(draw_.below(3)), ms(draw_.range(1, 3))));
+      keys.push_back(copies());
+    } else if (!focus_.everything_grouped && draw_.percent(40)) {
+      keys.push_back(slices());
     }
     return object_of(keys);
+  }
+
+  std::string copies() {
+    return fmt::format(
+        R"("speculation": {{"quantile": {}, "multiplier": {}, "min_runtime": {}, )"
+        R"("interval": {}}})",
+        draw_.pick({"0", "0.3", "0.5", "0.5", "0.9"}), draw_.pick({"0", "0.5", "1", "1.5", "2"}),
+        ms(draw_.below(3)), ms(draw_.range(1, 3)));
+  }
+
+  std::string slices() {
+    const std::string most = draw_.pick({"\"unbounded\"", "2", "3"});
+    if (draw_.percent(50)) {
+      gather_stages();
+    }
+    return "\"max_partitions_per_task\": " + most;
+  }
+
+  // A21: some stages of one task read what they read together.
+  void gather_stages() {
+    for (Job& job : jobs_) {
+      for (Stage& stage : job.stages) {
+        if (stage.tasks == 1 && draw_.percent(30)) {
+          stage.extra.push_back(fmt::format("\"width\": {}", draw_.range(1, 9)));
+        }
+      }
+    }
   }
 
   // ---- jobs ----

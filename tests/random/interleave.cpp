@@ -41,7 +41,7 @@ bool same_action(const Action& left, const Action& right, const Actions& of_left
     const auto& b = std::get<Launch>(right);
     return a->run == b.run && a->job == b.job && a->stage == b.stage && a->executor == b.executor &&
            a->partition == b.partition && a->attempt == b.attempt &&
-           a->try_number == b.try_number && a->speculative == b.speculative;
+           a->try_number == b.try_number && a->speculative == b.speculative && a->more == b.more;
   }
   if (const auto* a = std::get_if<EndTask>(&left)) {
     const auto& b = std::get<EndTask>(right);
@@ -282,8 +282,8 @@ class Environment {
   }
 
   [[nodiscard]] model::TaskRef task_ref(const Launch& launch) const {
-    return {launch.job_name, launch.stage_name, launch.executor_name,
-            launch.attempt,  launch.partition,  launch.try_number};
+    return {launch.job_name,  launch.stage_name, launch.executor_name, launch.attempt,
+            launch.partition, launch.try_number, launch.more};
   }
 
   void start(const Launch& launch) {
@@ -482,7 +482,8 @@ class Environment {
     run.live = false;
     --executors_[run.launch.executor.index()].runs;
     if (!run.shared) {
-      emit(model::SlotReturned{run.launch.executor_name, run.profile, 1, run.launch.job_name});
+      emit(model::SlotReturned{run.launch.executor_name, run.profile, run.launch.more + 1,
+                               run.launch.job_name});
     }
     step(KillEffective{id});
     maybe_leaves(run.launch.executor);

@@ -67,6 +67,15 @@ constexpr auto places = std::to_array<std::string_view>({
     "copy on a lost executor",
     "original failed beside its copy",
     "copied again",
+    "slice started",
+    "slice tried again",
+    "slice counted in part",
+    "slice uncounted",
+    "slice failed",
+    "slice killed",
+    "slice on a lost executor",
+    "slots of a slice held after a kill",
+    "collapse stage",
     "success uncounted",
     "slot held after a kill",
     "executor lost: process",
@@ -182,7 +191,16 @@ std::vector<std::string> certain_violations(const std::vector<model::Violation>&
 
 Tally::Tally(const model::Scenario& scenario, Reached& reached)
     : backfills_(scenario.scheduler.admission.overtake == model::Overtake::backfill),
-      reached_(reached) {}
+      shares_(scenario.scheduler.accounting != model::Accounting::sum),
+      reached_(reached) {
+  for (const model::JobSpec& job : scenario.jobs) {
+    for (const model::StageSpec& stage : job.stages) {
+      if (stage.width) {
+        gathers_.insert({job.name.value, stage.name.value});
+      }
+    }
+  }
+}
 
 void Tally::begin(const model::NameTable& names) { names_ = &names; }
 
@@ -312,8 +330,13 @@ void Tally::on_stage(const model::Event& event) {
     units_[leader_[{finished->stage.job.value, finished->stage.stage.value}]].replays = true;
   } else if (event.as<model::OutputsRegistered>() != nullptr) {
     reached_.add("outputs registered");
-  } else if (event.as<model::OutputsLost>() != nullptr) {
+  } else if (const auto* lost = event.as<model::OutputsLost>()) {
     reached_.add("outputs lost");
+    for (const model::Range& range : lost->partitions) {
+      for (std::int32_t p = range.first; p <= range.last; ++p) {
+        done_.erase({lost->job.value, lost->stage.value, p});
+      }
+    }
   } else if (event.as<model::OutputCommitted>() != nullptr) {
     reached_.add("output committed");
   } else if (event.as<model::OutputDiscarded>() != nullptr) {
@@ -331,6 +354,7 @@ void Tally::on_task(const model::Event& event) {
     } else if (start->task.try_number > 0) {
       reached_.add("task retried");
     }
+    on_slice_start(start->task);
     if (!unit.member && backfills_ && behind_a_head(unit.rank)) {
       reached_.add("stage backfilled behind a head");
     }
@@ -339,7 +363,8 @@ void Tally::on_task(const model::Event& event) {
   if (const auto* line = event.as<model::Reservation>(); line != nullptr && line->delta > 0) {
     reached_.add("rest of an executor reserved");
   }
-  if (const auto* line = event.as<model::SlotReturned>(); line != nullptr && line->count > 1) {
+  if (const auto* line = event.as<model::SlotReturned>();
+      shares_ && line != nullptr && line->count > 1) {
     reached_.add("shared slots returned together");
   }
   const auto* end = event.as<model::TaskEnd>();
@@ -347,6 +372,7 @@ void Tally::on_task(const model::Event& event) {
     return;
   }
   on_try_end(*end);
+  on_slice_end(*end);
   if (end->slot && end->status == model::TaskStatus::killed) {
     reached_.add("slot held after a kill");
   }
@@ -361,6 +387,39 @@ void Tally::on_task(const model::Event& event) {
     reached_.add(counted ? "straggler counted" : "straggler uncounted");
   }
   reached_.add("success uncounted", counted ? 0 : 1);
+}
+
+void Tally::on_slice_start(const model::TaskRef& task) {
+  if (task.more > 0) {
+    reached_.add(task.try_number > 0 ? "slice tried again" : "slice started");
+  }
+  if (gathers_.contains({task.job.value, task.stage.value})) {
+    reached_.add("collapse stage");
+  }
+}
+
+void Tally::on_slice_end(const model::TaskEnd& end) {
+  const model::TaskRef& task = end.task;
+  const bool success = end.status == model::TaskStatus::success;
+  const bool counts = success && end.counted.value_or(true);
+  bool done_elsewhere = false;
+  for (std::int32_t p = task.partition; counts && p <= task.last(); ++p) {
+    const bool fresh = done_.insert({task.job.value, task.stage.value, p}).second;
+    done_elsewhere = done_elsewhere || !fresh;
+  }
+  if (task.more == 0) {
+    return;
+  }
+  if (success) {
+    reached_.add("slice counted in part", done_elsewhere ? 1 : 0);
+    reached_.add("slice uncounted", counts ? 0 : 1);
+  } else if (end.status == model::TaskStatus::killed) {
+    reached_.add("slice killed");
+    reached_.add("slots of a slice held after a kill", end.slot ? 1 : 0);
+  } else {
+    reached_.add(end.reason == model::TaskReason::executor_lost ? "slice on a lost executor"
+                                                                : "slice failed");
+  }
 }
 
 void Tally::on_copy_start(const model::TaskRef& task) {

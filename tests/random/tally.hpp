@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -64,9 +65,12 @@ class Tally final : public model::Observer {
   void on_executor(const model::Event& event);
   void on_copy_start(const model::TaskRef& task);
   void on_try_end(const model::TaskEnd& end);
+  void on_slice_start(const model::TaskRef& task);
+  void on_slice_end(const model::TaskEnd& end);
   [[nodiscard]] bool behind_a_head(std::int64_t rank) const;
 
   const bool backfills_;
+  const bool shares_;
   Reached& reached_;
   const model::NameTable* names_ = nullptr;
   std::int64_t next_rank_ = 0;
@@ -74,6 +78,9 @@ class Tally final : public model::Observer {
   model::Instant instant_ = -1;
   std::map<StageKey, Unit> units_;       // by stage
   std::map<StageKey, StageKey> leader_;  // of members
+  std::set<StageKey> gathers_;           // collapse stages, by the scenario (A21)
+  // Partitions with a success that counts and was not lost since, by job, stage and partition.
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>> done_;
   // Copies started so far, by job, stage, attempt and partition.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t, std::int32_t>, int> copies_;
 };

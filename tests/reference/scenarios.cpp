@@ -62,7 +62,8 @@ bool narrow(model::Scenario& scenario) {
   const auto barrier = [](const model::JobSpec& job) {
     return std::ranges::any_of(job.stages, &model::StageSpec::barrier);
   };
-  return !config.speculation && !scenario.cluster.autoscale && !scenario.workload &&
+  const bool slices = config.max_partitions_per_task.value_or(1) > 1;
+  return !config.speculation && !slices && !scenario.cluster.autoscale && !scenario.workload &&
          std::ranges::none_of(scenario.jobs, barrier) && !model::unsupported(scenario);
 }
 

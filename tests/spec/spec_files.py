@@ -20,7 +20,7 @@ PATCHES = FOLDER / "patches.txt"
 # The clauses that are built.
 CLAUSES = (
     [f"F{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15)] +
-    [f"A{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)] +
+    [f"A{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21)] +
     [f"C{n}" for n in range(1, 13)] +
     [f"X{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17)] +
     ["W5", "W8"])
@@ -41,9 +41,10 @@ class Patch:
     fails: list = field(default_factory=list)
     fires: list = field(default_factory=list)
     places: list = field(default_factory=list)  # [text to find, text instead]
+    source: str = PATCHES.name
 
     def __str__(self):
-        return f"patches.txt:{self.line}: {self.clause}: {self.what}"
+        return f"{self.source}:{self.line}: {self.clause}: {self.what}"
 
     def applied(self):
         """The text of the file with the patch; PatchError if a place is not there exactly once."""
@@ -71,18 +72,18 @@ def replace_once(text, find, instead, patch):
     return text[:first[1]] + instead + text[last[2]:]
 
 
-def read_patches():
+def read_patches(file=PATCHES):
     patches = []
-    for number, line in enumerate(PATCHES.read_text().splitlines(), 1):
+    for number, line in enumerate(file.read_text().splitlines(), 1):
         key, _, rest = line.partition(" ")
         if not line.strip() or line.startswith("#"):
             continue
         if key == "clause":
             clause, _, what = rest.partition(": ")
-            patches.append(Patch(clause, what, number))
+            patches.append(Patch(clause, what, number, source=file.name))
             continue
         if not patches:
-            raise PatchError(f"patches.txt:{number}: a block begins with 'clause'")
+            raise PatchError(f"{file.name}:{number}: a block begins with 'clause'")
         patch = patches[-1]
         if key == "file":
             patch.file = rest
@@ -97,7 +98,7 @@ def read_patches():
         elif key == "+" and patch.places:
             patch.places[-1][1] += rest + "\n"
         else:
-            raise PatchError(f"patches.txt:{number}: cannot be read: {line}")
+            raise PatchError(f"{file.name}:{number}: cannot be read: {line}")
     return patches
 
 

@@ -13,6 +13,7 @@
 
 #include "model/configuration_text.hpp"
 #include "model/support/journal_line.hpp"
+#include "model/support/check.hpp"
 #include "model/support/units.hpp"
 #include "policies/registry.hpp"
 #include "scheduler/core.hpp"
@@ -356,14 +357,16 @@ class Engine {
     if (verb != "end" && verb != "fail" && verb != "killed") {
       return false;
     }
-    TaskEnded input{run_named(words.at(1)), model::TaskStatus::success, std::nullopt, {}, 0};
+    TaskEnded input;
+    input.run = run_named(words.at(1));
     if (verb == "killed") {
       input.status = model::TaskStatus::killed;
       input.reason = model::TaskReason::external;
     } else if (verb == "fail") {
       input.status = model::TaskStatus::failed;
       input.reason =
-          model::parse_enum<model::TaskReason>(words.size() > 2 ? words[2] : "exception").value();
+          model::parse_enum<model::TaskReason>(words.size() > 2 ? words[2] : "exception");
+      RH_CHECK(input.reason.has_value());
       if (input.reason == model::TaskReason::fetch_failed) {
         const JobHere& job = jobs_.at(parts_of(words[1], '/').front());
         input.fetch_from = stage_named(*job.spec, words.at(3));

@@ -30,7 +30,8 @@ TaskRef JournalBuilder::task_ref(const TrySpec& task) {
           .executor = id(task.executor),
           .attempt = task.attempt,
           .partition = static_cast<std::int32_t>(std::stoi(std::string(partition))),
-          .try_number = task.try_number};
+          .try_number = task.try_number,
+          .more = task.more};
 }
 
 PerProfile JournalBuilder::per_profile(const Slots& slots) {
@@ -127,7 +128,7 @@ JournalBuilder& JournalBuilder::rejected(std::string_view job, Code code, const 
 JournalBuilder& JournalBuilder::succeeded(std::string_view job) {
   JobEnd end;
   end.job = id(job);
-  return add(std::move(end));
+  return add(end);
 }
 
 JournalBuilder& JournalBuilder::failed(std::string_view job, Code code, const Slots& need,
@@ -140,7 +141,7 @@ JournalBuilder& JournalBuilder::failed(std::string_view job, Code code, const Sl
     end.need = per_profile(need);
     end.have = per_profile(have);
   }
-  return add(std::move(end));
+  return add(end);
 }
 
 JournalBuilder& JournalBuilder::cancelled(std::string_view job) {
@@ -148,7 +149,7 @@ JournalBuilder& JournalBuilder::cancelled(std::string_view job) {
   end.job = id(job);
   end.outcome = JobOutcome::cancelled;
   end.code = Code::cancelled;
-  return add(std::move(end));
+  return add(end);
 }
 
 // ---- groups ----
@@ -237,7 +238,7 @@ JournalBuilder& JournalBuilder::success(const TrySpec& task, std::optional<bool>
   TaskEnd end;
   end.task = task_ref(task);
   end.counted = counted;
-  return add(std::move(end));
+  return add(end);
 }
 
 JournalBuilder& JournalBuilder::failure(const TrySpec& task, TaskReason reason) {
@@ -245,7 +246,7 @@ JournalBuilder& JournalBuilder::failure(const TrySpec& task, TaskReason reason) 
   end.task = task_ref(task);
   end.status = TaskStatus::failed;
   end.reason = reason;
-  return add(std::move(end));
+  return add(end);
 }
 
 JournalBuilder& JournalBuilder::kill(const TrySpec& task, TaskReason reason,
@@ -255,7 +256,7 @@ JournalBuilder& JournalBuilder::kill(const TrySpec& task, TaskReason reason,
   end.status = TaskStatus::killed;
   end.reason = reason;
   end.slot = slot;
-  return add(std::move(end));
+  return add(end);
 }
 
 JournalBuilder& JournalBuilder::slots_back(std::string_view executor, std::int64_t count,

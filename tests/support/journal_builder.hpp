@@ -42,6 +42,7 @@ struct TrySpec {
   std::string executor;
   std::int32_t attempt = 0;
   std::int32_t try_number = 0;
+  std::int32_t more = 0;  // of a slice
 };
 
 using Slots = std::vector<std::pair<std::string, std::int64_t>>;

@@ -152,6 +152,19 @@ class ReportJournal {
     }
     return add(event);
   }
+  // A slice (A21) of so many partitions behind the first.
+  ReportJournal& start_slice(std::string_view job, std::string_view stage, std::int32_t partition,
+                             std::string_view executor, std::int32_t more) {
+    start(job, stage, partition, executor);
+    std::get<model::TaskStart>(events_.back().body).task.more = more;
+    return *this;
+  }
+  ReportJournal& end_slice(std::string_view job, std::string_view stage, std::int32_t partition,
+                           std::string_view executor, std::int32_t more) {
+    end(job, stage, partition, executor);
+    std::get<model::TaskEnd>(events_.back().body).task.more = more;
+    return *this;
+  }
   ReportJournal& give_back(std::string_view job, std::string_view executor,
                            std::int64_t count = 1) {
     return add(model::SlotReturned{id(executor), id("default"), count, id(job)});

@@ -250,6 +250,9 @@ class Tidy:
             if path.endswith("CMakeLists.txt"):
                 base = path[:-len("CMakeLists.txt")]
                 for number, line in enumerate(text.split("\n"), 1):
+                    if re.match(r"file\(GLOB \w+ .*\*\.cpp\)", line):  # whatever lies there
+                        listed.update((name, (path, number)) for name in self.texts
+                                      if re.fullmatch(re.escape(base) + r"[^/]+\.cpp", name))
                     for name in re.findall(r"(?<![\w./$}-])[\w./-]+\.cpp\b", line.split("#")[0]):
                         listed[os.path.normpath(base + name)] = (path, number)
         for name, (path, number) in sorted(listed.items()):
@@ -283,8 +286,10 @@ class Tidy:
                     if f'"{name}"' not in table:
                         self.report(path, line_of(self.texts[path], claim.start()),
                                     f'"{name}" is not in {registry}', "unregistered")
-        for found in re.finditer(r'^\s*(?:\w+)?\{+(?:\.(?:name|id) = )?"([^"]+)"', table,
-                                 re.MULTILINE):
+        # {"name", ...} or, in a list that is expanded more than once, AXIS(maker, "name", ...).
+        for found in re.finditer(
+                r'^\s*(?:(?:\w+)?\{+(?:\.(?:name|id) = )?|[A-Z_]+\(\w+, )"([^"]+)"', table,
+                re.MULTILINE):
             if found.group(1) not in claimed:
                 self.report(registry, line_of(table, found.end()),
                             f'no file says "// registry: {found.group(1)}"', "unregistered")

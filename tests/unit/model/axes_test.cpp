@@ -111,6 +111,9 @@ TEST_CASE("parameters") {
   CHECK(config.max_partitions_per_task == 4);
   REQUIRE(set(config, "max_partitions_per_task", "none").has_value());
   CHECK_FALSE(config.max_partitions_per_task.has_value());
+  REQUIRE(set(config, "max_partitions_per_task", "unbounded").has_value());
+  CHECK(config.max_partitions_per_task == any_number_of_partitions);
+  CHECK(shown(config, "max_partitions_per_task") == "unbounded");
 
   SchedulerConfig spark = preset(Dialect::spark);
   REQUIRE(set(spark, "admission.queue", "fair").has_value());

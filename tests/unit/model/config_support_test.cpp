@@ -109,6 +109,8 @@ TEST_CASE("axis values") {
                                           {"no_executor_grace", "0s"},
                                           {"pools", "[a[weight=2]]"},
                                           {"speculation", "[]"},
+                                          {"max_partitions_per_task", "3"},
+                                          {"max_partitions_per_task", "unbounded"},
                                           {"reject", "[]"}}) {
     CAPTURE(axis);
     CAPTURE(value);
@@ -119,7 +121,6 @@ TEST_CASE("axis values") {
   for (const auto& [axis, value] : Values{{"admission.hold", "bulk[timeout=1s]"},
                                           {"slots", "shared[factor=2]"},
                                           {"start", "lazy"},
-                                          {"max_partitions_per_task", "3"},
                                           {"read_cap", "2"}}) {
     CAPTURE(axis);
     CAPTURE(value);
@@ -130,6 +131,18 @@ TEST_CASE("axis values") {
       c = c == '.' ? '/' : c;
     }
     CHECK(refused_at(scenario) == pointer);
+  }
+}
+
+TEST_CASE("no copies of slices") {
+  for (const auto& [most, refused] : std::vector<std::pair<std::string_view, bool>>{
+           {"none", false}, {"1", false}, {"2", true}, {"unbounded", true}}) {
+    CAPTURE(most);
+    Scenario scenario = scenario_of(Dialect::ballista, EdgeKind::regular);
+    set(scenario, "max_partitions_per_task", most);
+    CHECK(refused_at(scenario).empty());
+    set(scenario, "speculation", "[]");
+    CHECK(refused_at(scenario) == (refused ? "/scheduler/max_partitions_per_task" : ""));
   }
 }
 

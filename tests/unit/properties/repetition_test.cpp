@@ -47,12 +47,35 @@ JournalBuilder fetching(int failures) {
   j.run().executor("e0", 1).job("x", {{"b", 1}}).started("x");
   for (int i = 0; i < failures; ++i) {
     j.submitted("x/b", 1, i).start({"x/b/0", "e0", i});
-    j.at(10 * (i + 1)).failure({"x/b/0", "e0", i}, TaskReason::fetch_failed);
+    j.at(std::int64_t{10} * (i + 1)).failure({"x/b/0", "e0", i}, TaskReason::fetch_failed);
     j.completed("x/b", i, StageStatus::failed, StageReason::fetch_failed);
   }
   j.submitted("x/b", 1, failures).start({"x/b/0", "e0", failures});
   j.at(1000).success({"x/b/0", "e0", failures}).completed("x/b", failures).succeeded("x").over();
   return j;
+}
+
+// Two attempts of x/b fail, four in all. In between stragglers do both partitions, if `all` of
+// them, while no attempt is open: that completes the stage without a line.
+JournalBuilder completed_between(bool all) {
+  JournalBuilder j;
+  j.run().executor("e0", 4).job("x", {{"b", 2}, {"c", 1}}, {{"b", "c", false}}).started("x");
+  const auto failing_attempt = [&j](int attempt, Instant at) {
+    j.submitted("x/b", 2, attempt).start({"x/b/0", "e0", attempt}).start({"x/b/1", "e0", attempt});
+    j.at(at).failure({attempt == 1 ? "x/b/0" : "x/b/1", "e0", attempt}, TaskReason::fetch_failed);
+    j.completed("x/b", attempt, StageStatus::failed, StageReason::fetch_failed);
+  };
+  failing_attempt(0, 10);
+  failing_attempt(1, 20);
+  j.at(21).success({"x/b/0", "e0", 0});
+  if (all) {
+    j.success({"x/b/1", "e0", 1}).submitted("x/c", 1).start({"x/c/0", "e0"});
+  }
+  j.at(25).outputs_lost("x/b", "e0", {{0, all ? 1 : 0}});
+  failing_attempt(2, 30);
+  failing_attempt(3, 40);
+  j.submitted("x/b", 2, 4).start({"x/b/0", "e0", 4}).start({"x/b/1", "e0", 4});
+  return j.over(RunEndCause::horizon);
 }
 
 // A gang that is refused at 0 and admitted at `admitted`, under retry{10ns, 2}.
@@ -101,6 +124,8 @@ TEST_CASE("NO_LIVELOCK: again and again within one instant") {
 TEST_CASE("NO_LIVELOCK: attempts of a stage") {
   CHECK(verdict_of(fetching(3), "NO_LIVELOCK") == Verdict::held);
   CHECK(says(fetching(4), "NO_LIVELOCK", "x/b is submitted again after 4 failed attempts of 4"));
+  CHECK(verdict_of(completed_between(true), "NO_LIVELOCK") == Verdict::held);
+  CHECK(says(completed_between(false), "NO_LIVELOCK", "x/b is submitted again after 4 failed"));
 }
 
 TEST_CASE("NO_LIVELOCK: checks of a group under retry") {

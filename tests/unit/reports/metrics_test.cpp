@@ -123,6 +123,19 @@ TEST_CASE("work in groups is task time of members, not of barrier stages") {
   CHECK(run.spans[0].gang);
 }
 
+TEST_CASE("a slice is one task, and busy on each of its slots") {
+  ReportJournal journal;
+  journal.executor("e0", 4).submit("q", {{"s", 5}}).submit_stage("q", "s", 5);
+  journal.start_slice("q", "s", 0, "e0", 2).start("q", "s", 3, "e0");
+  journal.at(10).end_slice("q", "s", 0, "e0", 2).start("q", "s", 4, "e0");
+  journal.at(15).end("q", "s", 3, "e0").at(20).end("q", "s", 4, "e0").complete_stage("q", "s");
+  const reports::RunMetrics run = journal.metrics();
+  CHECK_EQ(run.totals.tasks, 3);
+  CHECK_EQ(static_cast<std::int64_t>(run.work), 3 * 10 + 15 + 10);
+  CHECK_EQ(static_cast<std::int64_t>(run.totals.use(reports::SlotUse::busy)), 55);
+  CHECK_EQ(static_cast<std::int64_t>(run.totals.slot_time), 80);
+}
+
 TEST_CASE("waits of gangs run from the instant they are ready to the admission") {
   ReportJournal journal;
   journal.executor("e0", 2)

@@ -27,7 +27,7 @@ class Draws {
   explicit Draws(std::uint64_t seed)
       : key_(model::draw_key({seed, model::DrawPurpose::workload, 0, 0})) {}
   [[nodiscard]] int range(int low, int high) {
-    const auto count = static_cast<std::uint64_t>(high - low + 1);
+    const auto count = static_cast<std::uint64_t>(std::int64_t{high} - low + 1);
     return low + static_cast<int>(model::uniform_below(model::draw(key_, {next_++, 0, 0}), count));
   }
 
