@@ -118,7 +118,10 @@ class NoLivelock final : public Monitor {
     } else if (event.as<model::GroupQueued>() != nullptr) {
       on_queued(*event.as<model::GroupQueued>(), seen);
     } else if (event.as<model::GroupAdmitted>() != nullptr) {
-      waiting_ -= seen.group->state == GroupState::queued ? 1 : 0;
+      const bool waited = seen.group->state == GroupState::queued;
+      // One that starts without waiting takes a look of its pass, too (A20).
+      most_waiting_ = std::max(most_waiting_, waiting_ + (waited ? 0 : 1));
+      waiting_ -= waited ? 1 : 0;
       on_admitted(seen);
     } else if (event.as<model::GroupFailed>() != nullptr) {
       Runs& runs = runs_of(seen);
