@@ -145,8 +145,8 @@ def check_in_tree(folder, source, line):
     result = run(folder, "run", "in_tree.json", program=program)
     expect(result.returncode == 0,
            f"by-size in the tree: exit {result.returncode}\n{result.stdout}{result.stderr}")
-    result = run(folder, "compare", "in_tree.json", "--with", "admission.overtake=never", "--with",
-                 "admission.overtake=by-size", program=program)
+    result = run(folder, "compare", "in_tree.json", "--with", "psd[admission.overtake=never]",
+                 "--with", "psd[admission.overtake=by-size]", program=program)
     expect(result.returncode == 0 and "by-size" in result.stdout,
            f"compare: exit {result.returncode}\n{result.stdout}{result.stderr}")
     result = run(folder, "run", "in_tree.json", "--set", "admission.overtake=by-siz",
