@@ -207,7 +207,7 @@ struct Dispatch {
   void operator()(const CommitAsked& input) const { commit_asked(s, input); }
   void operator()(const CommitEnded& input) const { commit_ended(s.m, input); }
   void operator()(const CachePartition& input) const {
-    cache_partition(s.m, input.job, input.partition);
+    cache_partitions(s.m, input.job, {&input.partition, 1});
   }
   void operator()(const MoveOutput& input) const { move_output(s.m, input); }
   void operator()(const Exclude& input) const { exclude(s.m, input); }

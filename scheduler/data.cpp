@@ -17,14 +17,11 @@ StageId tracked_origin(const Machine& m, StageId stage) {
 }
 
 // The job's description is shared with whoever submitted it, so it is changed in a copy.
-void set_places(Machine& m, StageId stage, std::int32_t partition,
-                const std::vector<model::NameId>& places) {
-  JobRow& job = m.jobs.edit(m.stages[stage].job);
-  const auto spec = std::make_shared<model::JobSpec>(*job.spec);
-  model::StageSpec& of = spec->stages[m.stages[stage].index];
-  of.prefers.resize(static_cast<std::size_t>(of.tasks));
-  of.prefers[static_cast<std::size_t>(partition)] = places;
-  job.spec = spec;
+void change_spec(Machine& m, JobId job, const auto& change) {
+  JobRow& row = m.jobs.edit(job);
+  const auto spec = std::make_shared<model::JobSpec>(*row.spec);
+  change(*spec);
+  row.spec = spec;
 }
 
 }  // namespace
@@ -85,21 +82,36 @@ void abort_stage(Step& s, StageId stage, model::Code code, model::NameId detail)
   }
 }
 
-void cache_partition(Machine& m, JobId job, const CachedPartition& cached) {
-  if (!m.jobs.has(job) || !lives(m, job)) {
-    return;
-  }
-  const StageId stage = stage_of(m, job, cached.stage.value);
-  set_places(m, stage, cached.partition, cached.places);
+namespace {
+
+void note_cached(Machine& m, StageId stage, std::int32_t partition) {
   StageCold& cold = cold_of(m, stage);
-  const auto at = std::ranges::lower_bound(cold.cached, cached.partition);
-  if (at == cold.cached.end() || *at != cached.partition) {
-    cold.cached.insert(at, cached.partition);
+  const auto at = std::ranges::lower_bound(cold.cached, partition);
+  if (at == cold.cached.end() || *at != partition) {
+    cold.cached.insert(at, partition);
   }
   StageRow& row = m.stages.edit(stage);
   if (!row.fed && cold.cached.size() == static_cast<std::size_t>(row.tasks)) {
     row.fed = true;
     row.missing_inputs = row.delay_ahead ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+void cache_partitions(Machine& m, JobId job, std::span<const CachedPartition> list) {
+  if (!m.jobs.has(job) || !lives(m, job)) {
+    return;
+  }
+  change_spec(m, job, [list](model::JobSpec& spec) {
+    for (const CachedPartition& cached : list) {
+      model::StageSpec& stage = spec.stages[cached.stage.index()];
+      stage.prefers.resize(static_cast<std::size_t>(stage.tasks));
+      stage.prefers[static_cast<std::size_t>(cached.partition)] = cached.places;
+    }
+  });
+  for (const CachedPartition& cached : list) {
+    note_cached(m, stage_of(m, job, cached.stage.value), cached.partition);
   }
 }
 
@@ -124,24 +136,22 @@ void skip_hidden_stages(Machine& m, JobId job) {
 }  // namespace
 
 void take_cached(Machine& m, const SubmitJob& input) {
-  for (const CachedPartition& cached : input.cached) {
-    cache_partition(m, input.job, cached);
-  }
   if (!input.cached.empty()) {
+    cache_partitions(m, input.job, input.cached);
     skip_hidden_stages(m, input.job);
   }
 }
 
-void prefer_outputs(Machine& m, StageId stage) {
+namespace {
+
+__extension__ using Wide = __int128;
+
+// Hosts on which enough of what the stage reads lies now.
+std::vector<model::NameId> hosts_of_inputs(const Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
-  const JobRow& job = m.jobs[row.job];
-  const model::StageSpec& spec = job.spec->stages[row.index];
-  if (m.engine.reducer_preferred_milli == 0 || row.fed || !spec.prefers.empty()) {
-    return;
-  }
-  std::map<model::NameId, std::int64_t> on_host;
-  std::int64_t all = 0;
-  for (const std::uint32_t parent : job.graph->regular_parents.row(row.index)) {
+  std::map<model::NameId, Wide> on_host;
+  Wide all = 0;
+  for (const std::uint32_t parent : m.jobs[row.job].graph->regular_parents.row(row.index)) {
     const StageId read = origin_of(m, stage_of(m, row.job, parent));
     for (std::int32_t p = 0; p < m.stages[read].tasks; ++p) {
       const std::uint32_t at = output_executor(m, read, p);
@@ -157,13 +167,27 @@ void prefer_outputs(Machine& m, StageId stage) {
   }
   std::vector<model::NameId> hosts;
   for (const auto& [host, bytes] : on_host) {
-    if (bytes * 1000 >= all * m.engine.reducer_preferred_milli && bytes > 0) {
+    if (bytes > 0 && bytes * model::milli >= all * m.engine.reducer_preferred_milli) {
       hosts.push_back(host);
     }
   }
-  for (std::int32_t p = 0; !hosts.empty() && p < m.stages[stage].tasks; ++p) {
-    set_places(m, stage, p, hosts);
+  return hosts;
+}
+
+}  // namespace
+
+void prefer_outputs(Machine& m, StageId stage) {
+  const StageRow& row = m.stages[stage];
+  if (m.engine.reducer_preferred_milli == 0 || row.fed ||
+      (!spec_of(m, stage).prefers.empty() && !cold_of(m, stage).follows_outputs)) {
+    return;
   }
+  const std::vector<model::NameId> hosts = hosts_of_inputs(m, stage);
+  cold_of(m, stage).follows_outputs = !hosts.empty();
+  change_spec(m, row.job, [&](model::JobSpec& spec) {
+    const auto tasks = hosts.empty() ? std::size_t{0} : static_cast<std::size_t>(row.tasks);
+    spec.stages[row.index].prefers.assign(tasks, hosts);
+  });
 }
 
 void move_output(Machine& m, const MoveOutput& input) {

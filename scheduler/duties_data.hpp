@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "scheduler/duties.hpp"
 
@@ -19,11 +20,12 @@ void give_to_origin(Step& s, StageId takeover, const RunRow& run);
 void abort_stage(Step& s, StageId stage, model::Code code, model::NameId detail);
 
 // ---- where tasks find their input (SS-1.5) ----
-// The places that tasks of the stage prefer come first to those of the job's description.
-void cache_partition(Machine& m, JobId job, const CachedPartition& cached);
+// Their tasks prefer these places to those of the job's description.
+void cache_partitions(Machine& m, JobId job, std::span<const CachedPartition> list);
 // At submission: also, stages that are read by cached ones only are not wanted (SS-1.4).
 void take_cached(Machine& m, const SubmitJob& input);
-// Before an attempt: tasks prefer hosts on which much of what they read lies.
+// Before each attempt: tasks that nobody gave preferences prefer hosts on which much of what they
+// read lies.
 void prefer_outputs(Machine& m, StageId stage);
 void move_output(Machine& m, const MoveOutput& input);
 

@@ -528,6 +528,7 @@ void release_stage_rows(Machine& m, JobId job) {
     cold.checksums.clear();
     cold.changed_checksums = 0;
     cold.undone_for = -1;
+    cold.follows_outputs = false;
     m.free_colds.push_back(stage_row.cold);
   }
   m.stages.remove_block(row.first_stage, row.stages);

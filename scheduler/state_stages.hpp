@@ -126,6 +126,7 @@ struct StageCold {
   std::vector<std::int64_t> output_bytes;               // by partition; empty: not told
   std::vector<std::optional<std::uint64_t>> checksums;  // by partition; empty: not told
   std::int32_t changed_checksums = 0;
+  bool follows_outputs = false;   // its preferences come from where its inputs lie
   struct Excluded {               // SS-2.7: an executor or a host
     std::int32_t partition = -1;  // -1: all
     ExecutorId executor;
