@@ -11,13 +11,12 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "spec"))
 
-from patched_build import Build  # noqa: E402
+from patched_build import Build, try_all  # noqa: E402
 from spec_files import PatchError, build_folder, read_patches  # noqa: E402
 
 CASES = HERE.parent.parent.parent / "shared" / "cases" / "spark-suite" / "cases.jsonl"
@@ -75,14 +74,9 @@ def main():
     sound = failing(program, ())
     work = [(i, mutant) for i, mutant in enumerate(mutants)
             if not words or mutant.clause in words or any(word in mutant.what for word in words)]
-    jobs = int(os.environ.get("REHEARSE_JOBS") or os.cpu_count() or 1)
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        results = pool.map(lambda row: try_mutant(build, *row, sound, "--all" in sys.argv), work)
-        problems = list(filter(None, results))
-    for problem in problems:
-        print(problem)
-    print(f"{len(work) - len(problems)} of {len(work)} mutants fail every case they name")
-    return 1 if problems else 0
+    show_all = "--all" in sys.argv
+    return try_all(work, lambda number, mutant: try_mutant(build, number, mutant, sound, show_all),
+                   "mutants fail every case they name")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,12 @@ nothing of the tree or the build changes.
 """
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from spec_files import ROOT, PatchError
@@ -67,3 +69,15 @@ class Build:
                               stderr=subprocess.STDOUT, check=False)
         if done.returncode != 0:
             raise PatchError(f"{patch}: does not build\n{done.stdout[:2000]}")
+
+
+def try_all(work, attempt, success):
+    """Exit status: runs attempt(number, patch) for each of the work side by side and prints what it
+    says is wrong, then how many of them `success`."""
+    jobs = int(os.environ.get("REHEARSE_JOBS") or os.cpu_count() or 1)
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        problems = list(filter(None, pool.map(lambda row: attempt(*row), work)))
+    for problem in problems:
+        print(problem)
+    print(f"{len(work) - len(problems)} of {len(work)} {success}")
+    return 1 if problems else 0

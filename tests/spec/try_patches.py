@@ -7,12 +7,10 @@ monitors it names must fire in them. The build is REHEARSE_BUILD_DIR.
     try_patches.py --list-fired [...]      also lists which monitors fired
 """
 
-import os
 import re
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
-from patched_build import Build
+from patched_build import Build, try_all
 from spec_files import SCENARIOS, PatchError, build_folder, read_patches, run, runner
 from spec_files import scenario_files
 
@@ -54,14 +52,8 @@ def main():
     build = Build(build_folder(), runner())
     list_fired = "--list-fired" in sys.argv[1:]
     work = chosen(read_patches(), [word for word in sys.argv[1:] if word != "--list-fired"])
-    jobs = int(os.environ.get("REHEARSE_JOBS") or os.cpu_count() or 1)
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        results = pool.map(lambda row: try_patch(build, *row, list_fired), work)
-        problems = list(filter(None, results))
-    for problem in problems:
-        print(problem)
-    print(f"{len(work) - len(problems)} of {len(work)} patches are noticed by all they name")
-    return 1 if problems else 0
+    return try_all(work, lambda number, patch: try_patch(build, number, patch, list_fired),
+                   "patches are noticed by all they name")
 
 
 if __name__ == "__main__":
