@@ -336,11 +336,11 @@ class Generator {
   }
 
   std::string copies() {
-    return fmt::format(
-        R"("speculation": {{"quantile": {}, "multiplier": {}, "min_runtime": {}, )"
-        R"("interval": {}}})",
-        draw_.pick({"0", "0.3", "0.5", "0.5", "0.9"}), draw_.pick({"0", "0.5", "1", "1.5", "2"}),
-        ms(draw_.below(3)), ms(draw_.range(1, 3)));
+    return fmt::format(R"("speculation": {{"quantile": {}, "multiplier": {}, "min_runtime": {}, )"
+                       R"("interval": {}}})",
+                       draw_.pick({"0", "0.3", "0.5", "0.5", "0.9"}),
+                       draw_.pick({"0", "0.5", "1", "1.5", "2"}), ms(draw_.below(3)),
+                       ms(draw_.range(1, 3)));
   }
 
   std::string slices() {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "model/configuration_text.hpp"
-#include "model/support/journal_line.hpp"
 #include "model/support/check.hpp"
+#include "model/support/journal_line.hpp"
 #include "model/support/units.hpp"
 #include "policies/registry.hpp"
 #include "scheduler/core.hpp"
