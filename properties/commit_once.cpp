@@ -64,10 +64,11 @@ class CommitOnce final : public Monitor {
     std::uint64_t sequence = 0;
   };
 
-  // C3, C6: it ended and commits, its line waits for the end of its producers.
+  // C3, C6: it ended and commits, its line waits for the end of its producers; its slot came back
+  // in the step of the commit.
   [[nodiscard]] bool told_later(const Partition& partition) const {
     return partition.live && track().rules().config.task_end == model::TaskEndAxis::with_release &&
-           !track().slots().executor(partition.last.executor).early_slots.empty();
+           track().slots().executor(partition.last.executor).returned_in == track().instant();
   }
 
   void check_commit(const model::TaskRef& task, const Seen& seen) {

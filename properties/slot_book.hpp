@@ -38,7 +38,8 @@ struct Executor {
   model::NameId name;
   model::NameId host;
   std::vector<HeldSlot> held_slots;
-  std::vector<HeldSlot> early_slots;  // came back before the line of their task (C6)
+  std::vector<HeldSlot> early_slots;              // came back before the line of their task (C6)
+  std::uint64_t returned_in = ~std::uint64_t{0};  // instant of the last slot_returned line about it
 };
 
 class SlotBook {

@@ -235,6 +235,7 @@ void Track::apply_one(const model::SlotReturned& event) {
   if (return_shared(event)) {
     return;
   }
+  target_.executor->returned_in = instant_;
   const Index profile = slots_.find_profile(event.profile);
   for (std::int64_t i = 0; i < event.count; ++i) {
     if (slots_.unhold_slot(seen_.executor_index, {seen_.job_index, profile})) {

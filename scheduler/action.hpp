@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -105,6 +106,11 @@ struct Actions {
   void clear() {
     list.clear();
     entries.clear();
+  }
+  // Built where it stays: a copy of what was just written, field by field, makes processors wait.
+  template <class Kind, class... Fields>
+  void add(Fields&&... fields) {
+    list.emplace_back(std::in_place_type<Kind>, std::forward<Fields>(fields)...);
   }
   void write(model::EventBody body) {
     list.emplace_back(Entry{static_cast<std::uint32_t>(entries.size())});

@@ -247,8 +247,7 @@ void task_ended(Step& s, const TaskEnded& input) {
     return;
   }
   const bool counted = !success || member || counts(m, run);
-  s.out.list.emplace_back(
-      EndTask{input.run, input.status, input.reason, counted, in_share(m, input.run)});
+  s.out.add<EndTask>(input.run, input.status, input.reason, counted, in_share(m, input.run));
   if (m.config.speculation && success && counted) {
     note_duration(m, input.run);
   }

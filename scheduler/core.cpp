@@ -257,6 +257,22 @@ void Core::step(const Input& input, Actions& out) {
   std::visit(Dispatch{s}, input);
 }
 
+void Core::prefetch_run(RunId run) const { machine_->runs.prefetch(run); }
+
+void Core::prefetch_end(RunId run) const {
+  const Machine& m = *machine_;
+  if (!m.runs.has(run)) {
+    return;
+  }
+  const RunRow& row = m.runs[run];
+  m.executors.prefetch(row.executor);
+  m.slots.prefetch(row.executor);
+  const std::uint32_t cold = m.stages[row.stage].cold;
+  if (cold != none_u32 && !m.colds[cold].outputs.empty()) {
+    __builtin_prefetch(&m.colds[cold].outputs[static_cast<std::size_t>(row.partition)]);
+  }
+}
+
 bool Core::is_set(TimerId timer) const {
   return std::ranges::binary_search(machine_->timers, timer, {}, &TimerRow::id);
 }
@@ -271,6 +287,15 @@ void Core::pass(Actions& out) {
 void Core::offer(const OfferRound& round, Actions& out) {
   Step s{*machine_, out};
   scheduler::offer(s, round);
+}
+
+std::int64_t Core::outstanding(ProfileId profile, std::span<const StageOfJob> except) const {
+  std::vector<StageId> stages;
+  for (const StageOfJob& one : except) {
+    RH_CHECK(lives(*machine_, one.job), one.job.value);
+    stages.push_back(stage_of(*machine_, one.job, one.stage.value));
+  }
+  return scheduler::outstanding(*machine_, stages)[profile.index()];
 }
 
 StageReport Core::report(JobId job, StageIndex stage) const {

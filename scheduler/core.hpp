@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "model/cluster.hpp"
@@ -78,6 +79,11 @@ class Core {
   // Appends actions to `out`. An input about something that is over changes nothing.
   void step(const Input& input, Actions& out);
 
+  // Hints that the end of the run will be told soon: first the one, for several runs, then the
+  // other for the same. They only move memory closer.
+  void prefetch_run(RunId run) const;
+  void prefetch_end(RunId run) const;
+
   // Will TimerFired change anything? Not for a timer that is void.
   [[nodiscard]] bool is_set(TimerId timer) const;
 
@@ -89,6 +95,10 @@ class Core {
   void offer(const OfferRound& round, Actions& out);
   // How a stage of a live job stands; empty for others.
   [[nodiscard]] StageReport report(JobId job, StageIndex stage) const;
+  // A9: slots of the profile that running and enqueued tasks of live attempts take, those of some
+  // stages of live jobs left out.
+  [[nodiscard]] std::int64_t outstanding(ProfileId profile,
+                                         std::span<const StageOfJob> except) const;
 
   // Counts of the `probe` line, for the end of a run.
   [[nodiscard]] model::Probe probe(model::ProbeWhen when);

@@ -158,6 +158,9 @@ void gang_timer_fired(Step& s, const TimerRow& timer);
 // What a check compares, by profile: where only the default profile may be used, it counts all
 // tasks.
 [[nodiscard]] std::vector<std::int64_t> checked_demand(const Machine& m, const GangRow& gang);
+// A9: slots by profile that running and enqueued tasks of live attempts take, but for these stages.
+[[nodiscard]] std::vector<std::int64_t> outstanding(const Machine& m,
+                                                    std::span<const StageId> except);
 // Slots by profile that a check may count on, as axis admission.capacity says.
 [[nodiscard]] std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang);
 // Does the check of `hold: check` let the gang in, with these slots?

@@ -159,7 +159,8 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
     }
   }
   RH_CHECK(try_number < 32000, try_number);
-  RunRow run;
+  const RunId id = m.runs.add_blank();
+  RunRow& run = m.runs.edit(id);
   run.stage = stage;
   run.executor = executor;
   run.partition = partition;
@@ -168,7 +169,6 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
   run.try_number = static_cast<std::int16_t>(try_number);
   run.profile = static_cast<std::uint8_t>(row.profile);
   run.stamp = static_cast<std::uint32_t>(m.counters.launches);
-  const RunId id = m.runs.add(run);
   note_launch(m, stage, cold, id, run.stamp);
   if (m.keeps_expected_ends) {
     note_expected_end(m, id);
@@ -187,9 +187,8 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
       of_stage.prefers.empty()
           ? Locality::no_preference
           : nearness(m, of_stage.prefers[static_cast<std::size_t>(partition)], executor);
-  s.out.list.emplace_back(Launch{id, row.job, StageIndex{row.index}, executor, spec.name,
-                                 of_stage.name, where.name, partition, row.attempt, try_number,
-                                 near, speculative});
+  s.out.add<Launch>(id, row.job, StageIndex{row.index}, executor, spec.name, of_stage.name,
+                    where.name, partition, row.attempt, try_number, near, speculative);
   return id;
 }
 

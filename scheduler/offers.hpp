@@ -43,6 +43,11 @@ struct CommitTry {
   std::int32_t try_number = 0;
 };
 
+struct StageOfJob {
+  JobId job;
+  StageIndex stage;
+};
+
 // A stage of a live job as it is now; empty lists where nothing is to be said.
 struct StageReport {
   std::vector<Locality> levels;        // some pending task could run at them; ends with any

@@ -10,23 +10,32 @@ namespace rehearse::scheduler {
 
 namespace {
 
-// A9: running and enqueued tasks of live attempts, those of the gang itself left out, by profile.
+// A9, of all but the members of one gang; that of a job which is being judged has no stages yet.
 std::vector<std::int64_t> claimed(const Machine& m, const GangRow& gang) {
+  std::vector<StageId> own;
+  for (const std::uint32_t member : gang.members) {
+    if (m.jobs.has(gang.job)) {
+      own.push_back(stage_of(m, gang.job, member));
+    }
+  }
+  return outstanding(m, own);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> outstanding(const Machine& m, std::span<const StageId> except) {
   std::vector<std::int64_t> sum(m.slots.profile_count(), 0);
   for (std::size_t i = 0; i < m.stages.size(); ++i) {
     const StageRow& row = m.stages[StageId{i}];
-    const bool own = row.used && row.job == gang.job &&
-                     std::ranges::find(gang.members, row.index) != gang.members.end();
     const bool shared = row.gang.valid() && shares_slots(m, m.gangs[row.gang].members.size());
-    if (row.used && row.phase == StagePhase::running && !own && !shared) {
+    if (row.used && row.phase == StagePhase::running && !shared &&
+        std::ranges::find(except, StageId{i}) == except.end()) {
       sum[row.profile] += std::int64_t{row.pending} + row.running;
     }
   }
   add_shared(m, sum);
   return sum;
 }
-
-}  // namespace
 
 std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
   const auto free = m.slots.free_totals();

@@ -84,19 +84,28 @@ class Table {
     return row;
   }
   RowId add(Row row) {
-    row.used = true;
-    RowId id;
+    const RowId id = add_blank();
+    replace(id, std::move(row));
+    rows_[id.index()].used = true;
+    return id;
+  }
+  // A row at its default value, to be filled in where it is.
+  [[nodiscard]] RowId add_blank() {
+    RowId id{rows_.size()};
     if (free_.empty()) {
-      id = RowId{rows_.size()};
-      rows_.push_back(std::move(row));
+      rows_.emplace_back();
     } else {
       id = free_.back();
       free_.pop_back();
-      replace(id, std::move(row));
-      return id;
     }
-    digest_.touch(id.index(), rows_[id.index()].dirty.on);
+    edit(id).used = true;
     return id;
+  }
+  // A hint that the row will be read soon.
+  void prefetch(RowId id) const {
+    if (id.index() < rows_.size()) {
+      __builtin_prefetch(&rows_[id.index()]);
+    }
   }
   // At an id of the caller's choice that is not in use; ids of put() and add() are never mixed.
   void put(RowId id, Row row) {

@@ -109,6 +109,12 @@ class Driver {
     event_.body.emplace<Body>(std::move(body));
     publish();
   }
+  // A line that is filled in where it is, before publish().
+  template <class Body>
+  [[nodiscard]] Body& begin_line() {
+    event_.t = now_;
+    return event_.body.emplace<Body>();
+  }
   void publish();
   void begin_journal();
   void end_journal(model::RunEndCause cause);
@@ -117,6 +123,7 @@ class Driver {
   [[nodiscard]] model::RunEndCause run_instants();
   [[nodiscard]] std::optional<model::Instant> next_instant() const;
   void run_round(model::Instant instant);
+  void prefetch(const std::vector<Event>& soon) const;
   [[nodiscard]] bool is_stale(const Event& event, model::Instant instant) const;
   void forget_batch();
   void order_round(std::vector<Due>& due);

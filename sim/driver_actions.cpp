@@ -178,7 +178,10 @@ void Driver::launch(const scheduler::Launch& action) {
                         {action.partition, action.attempt, action.try_number}) +
       faults.status_late;
   run.launch = next_launch_++;
-  emit(model::TaskStart{task, action.speculative});
+  auto& line = begin_line<model::TaskStart>();
+  line.task = task;
+  line.speculative = action.speculative;
+  publish();
   if (!executor.dead) {
     engine_.push(later(end, status),
                  {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});
@@ -188,8 +191,11 @@ void Driver::launch(const scheduler::Launch& action) {
 void Driver::end_task(const scheduler::EndTask& action) {
   Run& run = runs_[action.run.index()];
   RH_CHECK(run.live && !run.killed, action.run.value);
-  model::TaskEnd line{task_ref(run), run.speculative, action.status,
-                      action.reason, std::nullopt,    std::nullopt};
+  auto& line = begin_line<model::TaskEnd>();
+  line.task = task_ref(run);
+  line.speculative = run.speculative;
+  line.status = action.status;
+  line.reason = action.reason;
   if (!action.counted) {
     line.counted = false;
   }
@@ -198,11 +204,11 @@ void Driver::end_task(const scheduler::EndTask& action) {
   }
   if (run.returned) {
     line.slot = model::SlotState::held;
-    emit(line);
+    publish();
     run.live = false;
     return;
   }
-  emit(line);
+  publish();
   run.live = false;
   failing_.erase(run.launch);
   slot_came_back(run.executor);

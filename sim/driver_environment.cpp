@@ -73,7 +73,8 @@ void Driver::report_task(scheduler::RunId run_id) {
   if (never_reports(run)) {
     return;
   }
-  scheduler::TaskEnded input{run_id, model::TaskStatus::success, std::nullopt, {}, 0};
+  scheduler::Input told{std::in_place_type<scheduler::TaskEnded>, run_id};
+  auto& input = std::get<scheduler::TaskEnded>(told);
   if (const auto failing = failing_.find(run.launch); failing != failing_.end()) {
     const model::TaskFault& fault = *failing->second;
     input.status = model::TaskStatus::failed;
@@ -91,7 +92,7 @@ void Driver::report_task(scheduler::RunId run_id) {
       input.reason = model::parse_enum<model::TaskReason>(model::name_of(*fault.fails));
     }
   }
-  step(input);
+  step(told);
 }
 
 void Driver::submit(const Submission& submission) {

@@ -49,6 +49,9 @@ class Engine {
     now_ = instant;
   }
 
+  // Some of the events that come next, if it is known which; see RadixHeap::soon().
+  [[nodiscard]] const std::vector<Event>& soon() const { return queue_.soon(); }
+
   // Moves time to the least event and takes it out. There must be one.
   [[nodiscard]] Event pop() {
     const Event event = queue_.pop();

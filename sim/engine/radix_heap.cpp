@@ -56,6 +56,9 @@ RadixHeap::Bucket RadixHeap::detach(std::size_t index) {
 void RadixHeap::spread(std::size_t index) {
   const Bucket bucket = detach(index);
   base_ = bucket.time_min;
+  if (bucket.first == bucket.last) {
+    soon_.insert(soon_.end(), chunk(bucket.first), chunk(bucket.first) + bucket.fill);
+  }
   for (std::uint32_t at = bucket.first; at != no_chunk;) {
     const std::uint32_t count = at == bucket.last ? bucket.fill : chunk_events;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -191,6 +194,7 @@ Event RadixHeap::pop() {
 }
 
 void RadixHeap::pop_batch(std::uint64_t time, std::vector<Event>& out) {
+  soon_.clear();
   const std::optional<std::uint64_t> earliest = peek_time();
   RH_CHECK(!earliest || *earliest >= time, static_cast<std::int64_t>(time),
            static_cast<std::int64_t>(*earliest));
@@ -236,6 +240,7 @@ void RadixHeap::clear() {
   run_head_ = 0;
   run_.clear();
   late_.clear();
+  soon_.clear();
 }
 
 }  // namespace rehearse::sim

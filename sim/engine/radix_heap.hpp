@@ -56,6 +56,10 @@ class RadixHeap {
   // none. No earlier event may be queued.
   void pop_batch(std::uint64_t time, std::vector<Event>& out);
 
+  // Events that the last pop_batch moved near to the front: they are among the next to be popped.
+  // For fetching what they are about; any of them, or none, may be missing.
+  [[nodiscard]] const std::vector<Event>& soon() const { return soon_; }
+
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   // Events for which the pool has room, in use or not.
@@ -130,6 +134,7 @@ class RadixHeap {
   std::size_t run_head_ = 0;
   std::vector<Event> run_;
   std::vector<Event> late_;
+  std::vector<Event> soon_;
 };
 
 }  // namespace rehearse::sim

@@ -357,6 +357,13 @@ const Word words[] = {
        }
        return again; }},
     {"speculatable", "?", FACT { return report(run, e).copies_due >= e.at("min_tasks"); }},
+    {"outstanding_tasks", "count", FACT {
+       std::vector<scheduler::StageOfJob> except;
+       for (const std::string set : e.at("excluding")) {
+         const JobRow& job = job_with(run, set);
+         except.push_back({job.id, index_in(job, set)});
+       }
+       return run.core->outstanding(profile_of(run, e.at("profile")), except); }},
     {"taskset_aborted", "reason", outcome},
     {"taskset_not_aborted", "?", FACT {
        const Json state = outcome(run, e);

@@ -264,6 +264,34 @@ TEST_CASE("storage follows the greatest number queued and then stays") {
   }
 }
 
+TEST_CASE("what is said to come soon is queued, and comes before what is not") {
+  Dice dice(11);
+  RadixHeap heap;
+  std::vector<Event> queued;
+  for (int i = 0; i < 2000; ++i) {
+    const Event event = Event::make(static_cast<model::Instant>(dice.below(1'000'000)), {});
+    heap.push(event);
+    queued.push_back(event);
+  }
+  std::ranges::sort(queued);
+  std::size_t popped = 0;
+  std::size_t said = 0;
+  for (std::vector<Event> batch; !heap.empty(); batch.clear()) {
+    heap.pop_batch(*heap.peek_time(), batch);
+    popped += batch.size();
+    for (const Event& event : heap.soon()) {
+      // At most the bucket it was in, which is of one chunk, lies before it.
+      const auto place = std::ranges::lower_bound(queued, event) - queued.begin();
+      CHECK(place < static_cast<std::ptrdiff_t>(popped + 64));
+      CHECK(place + static_cast<std::ptrdiff_t>(batch.size()) >=
+            static_cast<std::ptrdiff_t>(popped));
+      ++said;
+    }
+  }
+  CHECK(popped == queued.size());
+  CHECK(said > queued.size() / 2);
+}
+
 TEST_CASE("misuse is a broken invariant") {
   RadixHeap heap;
   std::vector<Event> batch;
