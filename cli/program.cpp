@@ -28,6 +28,7 @@ constexpr auto entries = std::to_array<VerbEntry>({
     {"compare", compare_configurations},
     {"explain", explain_job},
     {"check", check_journal},
+    {"explore", explore_scenario},
     {"list", list_registry},
     {"completion", print_completion},
     {"trace inspect", inspect_traces},

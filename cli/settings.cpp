@@ -263,6 +263,19 @@ void read_explaining(Reader& reader, const CommandLine& line, Settings& settings
   }
 }
 
+void read_exploring(Reader& reader, Settings& settings) {
+  constexpr std::int64_t faults_most = 100;
+  constexpr std::int64_t states_most = 2'000'000'000;
+  reader.take("--faults", settings.faults_max, [](const std::string& text) -> Result<int> {
+    const auto value = parse_count(text, {.min = 0, .max = faults_most});
+    return value ? Result<int>(static_cast<int>(*value)) : std::unexpected(value.error());
+  });
+  reader.take("--states-max", settings.states_max, [](const std::string& text) {
+    return parse_count(text, {.min = 1, .max = states_most});
+  });
+  reader.take("--time", settings.time, model::parse_duration);
+}
+
 }  // namespace
 
 traces::Unit Settings::unit() const {
@@ -278,6 +291,7 @@ Result<Settings> read_settings(const CommandLine& line) {
   read_simulating(reader, line, settings);
   read_comparing(reader, line, settings);
   read_explaining(reader, line, settings);
+  read_exploring(reader, settings);
   if (auto error = std::move(reader).error()) {
     return std::unexpected(std::move(*error));
   }

@@ -55,6 +55,11 @@ struct Settings {
   // explain
   std::string job;
 
+  // explore
+  int faults_max = 1;
+  std::int64_t states_max = 10'000'000;
+  std::optional<model::Duration> time;  // of the wall clock
+
   // compare
   std::vector<model::ConfigurationText> with;
   std::int64_t min_effect_ppm = 10'000;

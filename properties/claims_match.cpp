@@ -14,9 +14,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class ClaimsMatch final : public Monitor {
+class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::Probe, model::TaskStart, model::GroupAdmitted, model::GroupQueued,

@@ -107,9 +107,9 @@ UnionFind expected_groups(const JobBody& body, model::Grouping grouping) {
   return sets;
 }
 
-class Closure final : public Monitor {
+class Closure final : public MonitorOf<Closure> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::JobSubmitted, model::GroupFormed, model::EdgesChanged>();

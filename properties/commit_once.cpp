@@ -12,9 +12,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class CommitOnce final : public Monitor {
+class CommitOnce final : public MonitorOf<CommitOnce> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::OutputCommitted, model::JobEnd>();

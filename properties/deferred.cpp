@@ -11,9 +11,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class Deferred final : public Monitor {
+class Deferred final : public MonitorOf<Deferred> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::StageCompleted, model::GroupCommitted, model::MemberFinished,

@@ -12,9 +12,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class Fenced final : public Monitor {
+class Fenced final : public MonitorOf<Fenced> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskEnd, model::OutputsLost, model::ExecutorLost>();

@@ -10,9 +10,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class Gang final : public Monitor {
+class Gang final : public MonitorOf<Gang> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::StageSubmitted, model::TaskStart>();
@@ -56,9 +56,9 @@ class Gang final : public Monitor {
   }
 };
 
-class CoResident final : public Monitor {
+class CoResident final : public MonitorOf<CoResident> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override { return kinds<model::TaskEnd>(); }
 

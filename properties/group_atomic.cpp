@@ -13,9 +13,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class GroupAtomic final : public Monitor {
+class GroupAtomic final : public MonitorOf<GroupAtomic> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskStart, model::TaskEnd, model::GroupAdmitted>();

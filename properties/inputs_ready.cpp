@@ -12,9 +12,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class InputsReady final : public Monitor {
+class InputsReady final : public MonitorOf<InputsReady> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override { return kinds<model::TaskStart>(); }
 

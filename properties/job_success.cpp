@@ -14,9 +14,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class JobSuccess final : public Monitor {
+class JobSuccess final : public MonitorOf<JobSuccess> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::JobEnd, model::StageCompleted, model::TaskEnd>();

@@ -27,9 +27,9 @@ bool contains(const model::Ranges& ranges, std::int32_t partition) {
   });
 }
 
-class LegalOrder final : public Monitor {
+class LegalOrder final : public MonitorOf<LegalOrder> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override { return ~std::uint64_t{0}; }
 

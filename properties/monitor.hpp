@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,8 +49,12 @@ class Monitor {
 
   explicit Monitor(const Track& track) : track_(&track) {}
   virtual ~Monitor() = default;
-  Monitor(const Monitor&) = delete;
-  Monitor& operator=(const Monitor&) = delete;
+
+  // A monitor that has seen what this one saw and goes on over `track`, a copy of its track.
+  [[nodiscard]] virtual std::unique_ptr<Monitor> copy_over(const Track& track) const = 0;
+  // Goes on from what `other`, a monitor of the same property, has seen; over its own track, which
+  // must be a copy of the other's by then.
+  virtual void continue_from(const Monitor& other) = 0;
 
   // Numbers of the events it wants (scenario.md section 5).
   [[nodiscard]] virtual std::uint64_t wants() const = 0;
@@ -85,10 +90,37 @@ class Monitor {
   // `detail` names what was seen and ends with the clause.
   void found(std::string detail);
 
+  Monitor(const Monitor&) = default;
+  Monitor& operator=(const Monitor& other) {
+    if (this != &other) {
+      violations_ = other.violations_;
+      count_ = other.count_;
+    }
+    return *this;
+  }
+  void read_from(const Track& track) { track_ = &track; }
+
  private:
   const Track* track_;
   std::vector<model::Violation> violations_;
   std::int64_t count_ = 0;
+};
+
+// What every monitor derives from. Its members are values: they hold nothing that points into a
+// track.
+template <class Self>
+class MonitorOf : public Monitor {
+ public:
+  using Monitor::Monitor;
+
+  [[nodiscard]] std::unique_ptr<Monitor> copy_over(const Track& track) const final {
+    auto copy = std::make_unique<Self>(static_cast<const Self&>(*this));
+    copy->read_from(track);
+    return copy;
+  }
+  void continue_from(const Monitor& other) final {
+    static_cast<Self&>(*this) = static_cast<const Self&>(other);
+  }
 };
 
 }  // namespace rehearse::properties

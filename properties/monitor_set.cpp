@@ -22,6 +22,15 @@ void MonitorSet::make_monitors() {
       continue;
     }
     entry.monitor = property.make(track_);
+  }
+  make_listeners();
+}
+
+void MonitorSet::make_listeners() {
+  for (const Entry& entry : entries_) {
+    if (entry.monitor == nullptr) {
+      continue;
+    }
     if (entry.monitor->wants_every_instant()) {
       every_instant_.push_back(entry.monitor.get());
     }
@@ -31,6 +40,76 @@ void MonitorSet::make_monitors() {
       }
     }
   }
+}
+
+MonitorSet::MonitorSet(const MonitorSet& other)
+    : track_(other.track_),
+      names_(other.names_),
+      run_end_(other.run_end_),
+      verdicts_(other.verdicts_),
+      violations_(other.violations_),
+      finished_(other.finished_) {
+  for (const Entry& entry : other.entries_) {
+    Entry& mine = entries_.emplace_back();
+    mine.property = entry.property;
+    mine.promised = entry.promised;
+    mine.monitor = entry.monitor ? entry.monitor->copy_over(track_) : nullptr;
+  }
+  make_listeners();
+}
+
+MonitorSet& MonitorSet::operator=(const MonitorSet& other) {
+  if (this == &other) {
+    return *this;
+  }
+  RH_CHECK(entries_.size() == other.entries_.size());
+  track_ = other.track_;
+  names_ = other.names_;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    entries_[i].promised = other.entries_[i].promised;
+    if (entries_[i].monitor != nullptr) {
+      entries_[i].monitor->continue_from(*other.entries_[i].monitor);
+    }
+  }
+  run_end_ = other.run_end_;
+  verdicts_ = other.verdicts_;
+  violations_ = other.violations_;
+  finished_ = other.finished_;
+  return *this;
+}
+
+std::int64_t MonitorSet::violation_count() const {
+  std::int64_t count = 0;
+  for (const Entry& entry : entries_) {
+    count += entry.promised && entry.monitor != nullptr ? entry.monitor->violation_count() : 0;
+  }
+  return count;
+}
+
+std::vector<model::Violation> MonitorSet::violations_so_far() const {
+  std::vector<model::Violation> list;
+  for (const Entry& entry : entries_) {
+    if (!entry.promised || entry.monitor == nullptr) {
+      continue;
+    }
+    for (model::Violation violation : entry.monitor->violations()) {
+      violation.property = entry.property->id;
+      list.push_back(std::move(violation));
+    }
+  }
+  return list;
+}
+
+void MonitorSet::leave(model::Instant t) { move_to(t + 1); }
+
+void MonitorSet::move_to(model::Instant t) {
+  if (track_.leaves_instant(t)) {
+    leave_instant();
+    if (track_.opens_new_instant(t)) {
+      end_instant();
+    }
+  }
+  track_.set_time(t);
 }
 
 std::vector<Monitor*>& MonitorSet::listeners_of(const Monitor& monitor, std::size_t number) {
@@ -82,13 +161,7 @@ bool is_plain(const model::TaskRef& task, const Seen& seen) {
 
 void MonitorSet::on(const model::Event& event) {
   RH_CHECK(names_ != nullptr && !finished_);
-  if (track_.leaves_instant(event.t)) {
-    leave_instant();
-    if (track_.opens_new_instant(event.t)) {
-      end_instant();
-    }
-  }
-  track_.set_time(event.t);
+  move_to(event.t);
   const Seen& seen = track_.resolve(event);
   const auto number = static_cast<std::size_t>(event.number());
   if (!seen.known) {

@@ -30,14 +30,23 @@ class MonitorSet final : public model::Observer {
  public:
   MonitorSet();
   ~MonitorSet() override;
-  MonitorSet(const MonitorSet&) = delete;
-  MonitorSet& operator=(const MonitorSet&) = delete;
+  // A copy has seen the same journal so far, and goes on by itself.
+  MonitorSet(const MonitorSet& other);
+  MonitorSet& operator=(const MonitorSet& other);
 
   void begin(const model::NameTable& names) override;
   void on(const model::Event& event) override;
 
   // After the last event, once. Without a run_end line the journal counts as interrupted.
   void finish();
+
+  // No more events come at t: what is judged when an instant is over is judged now, not at the
+  // next event.
+  void leave(model::Instant t);
+
+  // Of promised properties so far, at any time: how many violations, and the first of them.
+  [[nodiscard]] std::int64_t violation_count() const;
+  [[nodiscard]] std::vector<model::Violation> violations_so_far() const;
 
   // After finish(), in the order of the registry; properties without a monitor are not judged.
   [[nodiscard]] const std::vector<PropertyVerdict>& verdicts() const { return verdicts_; }
@@ -53,10 +62,12 @@ class MonitorSet final : public model::Observer {
   };
 
   void make_monitors();
+  void make_listeners();
   [[nodiscard]] std::vector<Monitor*>& listeners_of(const Monitor& monitor, std::size_t number);
   void read_promises(const model::RunStart& run);
   void end_instant();
   void leave_instant();
+  void move_to(model::Instant t);
   void sort_violations();
 
   Track track_;

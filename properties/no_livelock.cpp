@@ -24,9 +24,9 @@ namespace {
 // again and again) have none.
 constexpr std::int64_t repeats_spare = 100;
 
-class NoLivelock final : public Monitor {
+class NoLivelock final : public MonitorOf<NoLivelock> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskStart, model::TaskEnd, model::StageSubmitted, model::StageCompleted,

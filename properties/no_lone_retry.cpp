@@ -9,9 +9,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class NoLoneRetry final : public Monitor {
+class NoLoneRetry final : public MonitorOf<NoLoneRetry> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override { return kinds<model::StageSubmitted>(); }
 

@@ -13,9 +13,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class NoOversubscription final : public Monitor {
+class NoOversubscription final : public MonitorOf<NoOversubscription> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskStart, model::SlotReturned>();

@@ -10,9 +10,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class NoRetraction final : public Monitor {
+class NoRetraction final : public MonitorOf<NoRetraction> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::StageCompleted, model::GroupCommitted, model::GroupFailed,

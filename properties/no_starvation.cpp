@@ -28,9 +28,9 @@ namespace {
 
 using model::WaitingBound;
 
-class NoStarvation final : public Monitor {
+class NoStarvation final : public MonitorOf<NoStarvation> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskStart, model::GroupQueued, model::GroupAdmitted, model::GroupCancelled,

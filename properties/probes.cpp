@@ -12,9 +12,9 @@ namespace rehearse::properties {
 namespace {
 
 // F9: a rejection leaves the core equal, digest and counters, and only its own lines between.
-class RejectPure final : public Monitor {
+class RejectPure final : public MonitorOf<RejectPure> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::Probe, model::JobRejected>();
@@ -80,9 +80,9 @@ class RejectPure final : public Monitor {
 };
 
 // Nothing is left of a job after its end plus the kill latency, nothing at all after the last.
-class Quiescent final : public Monitor {
+class Quiescent final : public MonitorOf<Quiescent> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::Probe, model::JobEnd, model::SlotReturned>();
@@ -167,9 +167,9 @@ class Quiescent final : public Monitor {
 };
 
 // Free and busy slots and live jobs, as the core counts them and as the journal shows them.
-class Ledger final : public Monitor {
+class Ledger final : public MonitorOf<Ledger> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override { return kinds<model::Probe>(); }
 

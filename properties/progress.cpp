@@ -10,9 +10,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class Progress final : public Monitor {
+class Progress final : public MonitorOf<Progress> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::JobEnd, model::Blocked, model::Unblocked>();

@@ -18,9 +18,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class PromptFailure final : public Monitor {
+class PromptFailure final : public MonitorOf<PromptFailure> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskEnd, model::SlotReturned, model::ExecutorLost, model::GroupAdmitted>();

@@ -13,9 +13,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class Reservation final : public Monitor {
+class Reservation final : public MonitorOf<Reservation> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::GroupAdmitted, model::Reservation, model::TaskStart, model::TaskEnd>();

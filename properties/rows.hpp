@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -173,6 +174,42 @@ struct JobBody {
   std::uint64_t outputs_lost_at = 0;  // sequence
 };
 
+// Null, or a body of its own: a copy copies it.
+class BodyPtr {
+ public:
+  BodyPtr() = default;
+  ~BodyPtr() = default;
+  BodyPtr(const BodyPtr& other) : body_(other.copied()) {}
+  BodyPtr(BodyPtr&&) noexcept = default;
+  BodyPtr& operator=(const BodyPtr& other) {
+    if (this == &other) {
+      return *this;
+    }
+    if (body_ && other.body_) {
+      *body_ = *other.body_;
+    } else {
+      body_ = other.copied();
+    }
+    return *this;
+  }
+  BodyPtr& operator=(BodyPtr&&) noexcept = default;
+
+  void make() { body_ = std::make_unique<JobBody>(); }
+  void reset() { body_.reset(); }
+  [[nodiscard]] JobBody* get() const { return body_.get(); }
+  [[nodiscard]] JobBody* operator->() const { return body_.get(); }
+  [[nodiscard]] JobBody& operator*() const { return *body_; }
+  [[nodiscard]] bool operator==(std::nullptr_t) const { return body_ == nullptr; }
+  [[nodiscard]] explicit operator bool() const { return body_ != nullptr; }
+
+ private:
+  [[nodiscard]] std::unique_ptr<JobBody> copied() const {
+    return body_ ? std::make_unique<JobBody>(*body_) : nullptr;
+  }
+
+  std::unique_ptr<JobBody> body_;
+};
+
 struct Job {
   model::NameId name;
   JobState state = JobState::submitted;
@@ -180,7 +217,7 @@ struct Job {
   std::int32_t live_tasks = 0;
   std::int32_t held_slots = 0;                     // of ended tasks, on live executors
   std::uint64_t slots_returned_in = no_time_slot;  // instant of its last task_end that freed a slot
-  std::unique_ptr<JobBody> body;                   // null after its end
+  BodyPtr body;                                    // null after its end
 
   [[nodiscard]] bool ended() const {
     return state == JobState::succeeded || state == JobState::failed ||

@@ -12,9 +12,9 @@ namespace rehearse::properties {
 
 namespace {
 
-class TaskAccounting final : public Monitor {
+class TaskAccounting final : public MonitorOf<TaskAccounting> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskStart, model::TaskEnd>();

@@ -127,7 +127,7 @@ void Track::apply_one(const model::JobSubmitted& event) {
   const Index index = static_cast<Index>(jobs_.size());
   Job& job = jobs_.emplace_back();
   job.name = event.job;
-  job.body = std::make_unique<JobBody>();
+  job.body.make();
   put(job_of_name_, event.job, index);
   const std::string_view name = names_->text(event.job);
   if (const std::size_t hash = name.find('#'); hash != std::string_view::npos) {

@@ -22,9 +22,9 @@ using model::Overtake;
 // Gangs looked at where each of them might be the head.
 constexpr std::size_t heads_max = 64;
 
-class WorkConserving final : public Monitor {
+class WorkConserving final : public MonitorOf<WorkConserving> {
  public:
-  using Monitor::Monitor;
+  using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::RunStart, model::GroupAdmitted>();

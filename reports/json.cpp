@@ -282,6 +282,23 @@ void add_check(Json& json, const CheckDocument& document) {
   json["violations"] = violations_json(document.violations);
 }
 
+// A violation's detail says how it came about.
+void add_explore(Json& json, const ExploreDocument& document) {
+  json["states"] = document.states;
+  json["transitions"] = document.transitions;
+  std::vector<model::Violation> violations;
+  for (const ExploredPath& path : document.paths) {
+    model::Violation& violation = violations.emplace_back(path.violation);
+    std::string_view separator = "; after: ";
+    for (const ExploredPath::Step& step : path.steps) {
+      violation.detail += separator;
+      violation.detail += step.what;
+      separator = ", ";
+    }
+  }
+  json["violations"] = violations_json(violations);
+}
+
 void add_list(Json& json, const ListDocument& document) {
   json["items"] = Json::array();
   for (const ListItem& item : document.items) {
@@ -366,6 +383,8 @@ Json to_json(const Document& document, const WriteOptions& options) {
           add_compare(json, body.comparison, options);
         } else if constexpr (std::is_same_v<Body, CheckDocument>) {
           add_check(json, body);
+        } else if constexpr (std::is_same_v<Body, ExploreDocument>) {
+          add_explore(json, body);
         } else if constexpr (std::is_same_v<Body, ListDocument>) {
           add_list(json, body);
         } else if constexpr (std::is_same_v<Body, InspectDocument>) {

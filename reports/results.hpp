@@ -95,6 +95,27 @@ struct CheckDocument {
   std::vector<model::Violation> violations;
 };
 
+// The shortest way to a violation: what happened, and what the journal says of it.
+struct ExploredPath {
+  struct Step {
+    std::string what;
+    std::vector<std::string> lines;  // short; not in the JSON
+  };
+  model::Violation violation;
+  std::int64_t faults = 0;
+  std::vector<Step> steps;
+};
+
+struct ExploreDocument {
+  Envelope envelope;
+  std::int64_t states = 0;
+  std::int64_t transitions = 0;
+  std::int64_t faults_max = 0;                 // not in the JSON
+  std::int64_t ends = 0;                       // the same
+  std::vector<std::int64_t> states_by_faults;  // the same
+  std::vector<ExploredPath> paths;             // one of each property
+};
+
 struct ExplainDocument {
   Envelope envelope;
   Explanation explanation;
@@ -125,7 +146,8 @@ struct TraceWrittenDocument {  // convert, generate, anonymize
   std::int64_t tasks = 0;
 };
 
-using Document = std::variant<RunDocument, ReplayDocument, CompareDocument, CheckDocument,
-                              ListDocument, InspectDocument, TraceWrittenDocument, ExplainDocument>;
+using Document =
+    std::variant<RunDocument, ReplayDocument, CompareDocument, CheckDocument, ListDocument,
+                 InspectDocument, TraceWrittenDocument, ExplainDocument, ExploreDocument>;
 
 }  // namespace rehearse::reports

@@ -415,6 +415,42 @@ void write(Text& text, const CheckDocument& document) {
   write_warnings(text, document.envelope, {});
 }
 
+void write_path(Text& text, const ExploredPath& path) {
+  text.heading(fmt::format("{} after {} and {}", path.violation.property,
+                           plural(path.faults, "fault"), plural(std::ssize(path.steps), "step")));
+  text.wrap(path.violation.detail, 2);
+  for (std::size_t i = 0; i < path.steps.size(); ++i) {
+    const ExploredPath::Step& step = path.steps[i];
+    text.wrap(fmt::format("{:>3}  {}", i + 1, step.what), 2);
+    if (!step.lines.empty()) {
+      text.wrap(fmt::format("{}", fmt::join(step.lines, ", ")), 9);
+    }
+  }
+}
+
+void write(Text& text, const ExploreDocument& document) {
+  const std::size_t broken = document.paths.size();
+  text.strong(fmt::format("{}, {}, at most {}: {}", plural(document.states, "state"),
+                          plural(document.transitions, "transition"),
+                          plural(document.faults_max, "fault"),
+                          !document.envelope.complete ? "cut short, not every interleaving was seen"
+                                                      : "every interleaving was seen"));
+  text.line(broken == 0 ? "no promised property breaks"
+                        : fmt::format("{} {}", broken,
+                                      broken == 1 ? "property breaks" : "properties break"));
+  TextTable table({Align::left, Align::right});
+  table.row({"after faults", "states"});
+  for (std::size_t i = 0; i < document.states_by_faults.size(); ++i) {
+    table.row({fmt::format("{}", i), text.count(document.states_by_faults[i])});
+  }
+  table.row({"ends", text.count(document.ends)});
+  text.table(table);
+  for (const ExploredPath& path : document.paths) {
+    write_path(text, path);
+  }
+  write_warnings(text, document.envelope, {});
+}
+
 void write(Text& text, const ListDocument& document) {
   std::size_t widest = 0;
   for (const ListItem& item : document.items) {

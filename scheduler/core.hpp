@@ -107,6 +107,10 @@ class Core {
   [[nodiscard]] std::uint64_t digest();
   // The same value computed from all rows: what digest() is audited with.
   [[nodiscard]] std::uint64_t full_digest() const;
+  // Appends the state as words, for collecting states: two cores of one configuration that give
+  // equal words behave alike under equal inputs, but for the ids of runs, timers and rows, and the
+  // order of kills within a step. Instants count from now. Not with the axis speculation.
+  void encode(std::vector<std::uint64_t>& words) const;
   // Every table, member by member.
   bool operator==(const Core& other) const;
 

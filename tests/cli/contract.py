@@ -103,6 +103,7 @@ DOCUMENTS = {
     "compare": {**ENVELOPE, **COMPARE},
     "check": {**ENVELOPE, "journal_hash": HASH, "properties": ListOf(CHECKED),
               "violations": ListOf(VIOLATION)},
+    "explore": {**ENVELOPE, "states": INT, "transitions": INT, "violations": ListOf(VIOLATION)},
     "list": {**ENVELOPE, "items": ListOf({"name": STR, "what": STR, "default": Optional(STR),
                                           "bound": Optional(STR)})},
     # One input: the facts stand beside the envelope, and the version of what wrote the trace in the

@@ -234,6 +234,22 @@ TEST_CASE("check, list, trace inspect, trace convert") {
       joined(envelope, {{"trace_id", "s"}, {"jobs", "i"}, {"stages", "i"}, {"tasks", "i"}}));
 }
 
+TEST_CASE("explore: a violation says how it came about") {
+  ExploreDocument document;
+  document.envelope = {"explore", "0.1.0", true, {}};
+  document.states = 12;
+  document.transitions = 30;
+  document.paths = {
+      {.violation = {"GANG", 4, "half a group (A2)"},
+       .faults = 1,
+       .steps = {{"q is submitted", {"job_submitted q"}}, {"FAULT: e0 is lost", {}}}}};
+  const Json json = written(document);
+  check_shape(json, joined(envelope, {{"states", "i"}, {"transitions", "i"}, {"violations", "a"}}));
+  check_shape(json["violations"][0], {{"property", "s"}, {"t", "i"}, {"detail", "s"}});
+  CHECK(json["violations"][0]["detail"] ==
+        "half a group (A2); after: q is submitted, FAULT: e0 is lost");
+}
+
 TEST_CASE("trace inspect: one input beside the envelope, several inside their inputs") {
   TraceFacts one;
   one.format = "spark-event-log";

@@ -47,6 +47,30 @@ TEST_CASE("a run says whether it held, and why not") {
   CHECK(text.find("1 of 2 runs ok") != std::string::npos);
 }
 
+TEST_CASE("an exploration shows the way to what broke, step by step") {
+  ExploreDocument document;
+  document.envelope.complete = true;
+  document.states = 12;
+  document.transitions = 30;
+  document.faults_max = 1;
+  document.states_by_faults = {5, 7};
+  std::string text = write_text(document, {.columns = 80}).value();
+  CHECK(
+      text.starts_with("12 states, 30 transitions, at most 1 fault: every interleaving was seen"));
+  CHECK(text.find("no promised property breaks") != std::string::npos);
+  document.envelope.complete = false;
+  document.paths = {{.violation = {"GANG", 4, "half a group (A2)"},
+                     .faults = 1,
+                     .steps = {{"q is submitted", {"job_submitted q", "job_started q"}},
+                               {"FAULT: e0 is lost", {}}}}};
+  text = write_text(document, {.columns = 80}).value();
+  CHECK(text.find("not every interleaving was seen") != std::string::npos);
+  CHECK(text.find("GANG after 1 fault and 2 steps") != std::string::npos);
+  CHECK(text.find("job_submitted q, job_started q") != std::string::npos);
+  CHECK(text.find("half a group") < text.find("q is submitted"));
+  CHECK(text.find("q is submitted") < text.find("FAULT: e0 is lost"));
+}
+
 TEST_CASE("an incomplete result says so") {
   CompareDocument compared = document();
   compared.envelope.complete = false;
