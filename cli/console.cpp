@@ -170,28 +170,29 @@ Result<void> emit(const reports::Document& document, const Settings& settings,
 }
 
 Progress::Progress(const Options& options) {
-  if (options.quiet || !is_terminal(STDERR_FILENO) || options.total == 0) {
+  if (options.quiet || !is_terminal(STDERR_FILENO) || (options.total == 0 && !options.open)) {
     return;
   }
-  shown_ = std::jthread(
-      [this, what = std::string(options.what), total = options.total](const std::stop_token& stop) {
-        std::mutex mutex;
-        std::condition_variable_any wake;
-        std::unique_lock lock(mutex);
-        bool shown = false;
-        // A stop request ends the wait at once.
-        auto pause = std::chrono::milliseconds(1000);
-        while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
-          fmt::print(stderr, "\r{} of {} {} ", done_.load(std::memory_order_relaxed), total, what);
-          std::fflush(stderr);
-          shown = true;
-          pause = std::chrono::milliseconds(200);
-        }
-        if (shown) {
-          fmt::print(stderr, "\r\x1b[K");
-          std::fflush(stderr);
-        }
-      });
+  const std::string what = options.open ? std::string(options.what)
+                                        : fmt::format("of {} {}", options.total, options.what);
+  shown_ = std::jthread([this, what](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    bool shown = false;
+    // A stop request ends the wait at once.
+    auto pause = std::chrono::milliseconds(1000);
+    while (!wake.wait_for(lock, stop, pause, [&] { return stop.stop_requested(); })) {
+      fmt::print(stderr, "\r{} {} ", done_.load(std::memory_order_relaxed), what);
+      std::fflush(stderr);
+      shown = true;
+      pause = std::chrono::milliseconds(200);
+    }
+    if (shown) {
+      fmt::print(stderr, "\r\x1b[K");
+      std::fflush(stderr);
+    }
+  });
 }
 
 Progress::~Progress() = default;

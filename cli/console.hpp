@@ -43,6 +43,7 @@ class Progress {
     bool quiet = false;
     std::string_view what;  // "runs"
     std::size_t total = 0;
+    bool open = false;  // nobody knows how many there will be
   };
   explicit Progress(const Options& options);
   ~Progress();

@@ -29,6 +29,7 @@ constexpr auto entries = std::to_array<VerbEntry>({
     {"explain", explain_job},
     {"check", check_journal},
     {"explore", explore_scenario},
+    {"fuzz", fuzz_scheduler},
     {"list", list_registry},
     {"completion", print_completion},
     {"trace inspect", inspect_traces},

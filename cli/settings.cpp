@@ -205,13 +205,30 @@ void read_reading(Reader& reader, const CommandLine& line, Settings& settings) {
   reader.take("--arrivals", settings.arrivals, parse_choice<traces::Arrivals>);
 }
 
+// The hash of a commit as a number that JSON holds: its first 16 digits without the topmost bit.
+std::optional<std::uint64_t> commit_seed(std::string_view text) {
+  constexpr std::size_t digits = 40;
+  constexpr std::size_t digits_used = 16;
+  if (text.size() != digits ||
+      text.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + digits_used, value, 16);
+  return value & ~(std::uint64_t{1} << 63U);
+}
+
 void read_simulating(Reader& reader, const CommandLine& line, Settings& settings) {
   reader.take("--dialect", settings.dialect, model::parse_configuration);
   reader.take_all("--set", settings.overrides, model::parse_override);
   reader.take_all("--policy", settings.overrides, parse_policy);
   settings.cluster = line.value("--cluster");
   reader.take("--timing", settings.timing, parse_choice<model::Timing>);
-  reader.take("--seed", settings.seed, [](const std::string& text) -> Result<std::uint64_t> {
+  const bool fuzzes = line.verb->name == "fuzz";
+  reader.take("--seed", settings.seed, [fuzzes](const std::string& text) -> Result<std::uint64_t> {
+    if (const auto commit = fuzzes ? commit_seed(text) : std::nullopt) {
+      return *commit;
+    }
     const auto value = parse_count(text, {});
     return value ? Result<std::uint64_t>(static_cast<std::uint64_t>(*value))
                  : std::unexpected(value.error());
@@ -249,6 +266,16 @@ void read_comparing(Reader& reader, const CommandLine& line, Settings& settings)
                                .remedy = "name one of them: --with 'psd[name=b]'"});
       }
     }
+  }
+}
+
+void read_fuzzing(Reader& reader, const CommandLine& line, Settings& settings) {
+  reader.take("--runs", settings.campaign_runs,
+              [](const std::string& text) { return parse_count(text, {.min = 1}); });
+  settings.corpus = line.value("--corpus");
+  if (line.verb->name == "fuzz" && settings.dialect && settings.dialect->cluster) {
+    reader.fail("--dialect", {.what = "a campaign draws its clusters",
+                              .remedy = "leave cluster out of the configuration"});
   }
 }
 
@@ -290,6 +317,7 @@ Result<Settings> read_settings(const CommandLine& line) {
   read_reading(reader, line, settings);
   read_simulating(reader, line, settings);
   read_comparing(reader, line, settings);
+  read_fuzzing(reader, line, settings);
   read_explaining(reader, line, settings);
   read_exploring(reader, settings);
   if (auto error = std::move(reader).error()) {

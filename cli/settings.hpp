@@ -52,13 +52,17 @@ struct Settings {
   std::optional<std::string> journal;
   int threads = 1;
 
+  // fuzz
+  std::optional<std::int64_t> campaign_runs;
+  std::optional<std::string> corpus;
+
   // explain
   std::string job;
 
   // explore
   int faults_max = 1;
   std::int64_t states_max = 10'000'000;
-  std::optional<model::Duration> time;  // of the wall clock
+  std::optional<model::Duration> time;  // of the wall clock; fuzz, too
 
   // compare
   std::vector<model::ConfigurationText> with;

@@ -9,6 +9,7 @@
 namespace rehearse::properties {
 
 void Monitor::found(std::string detail) {
+  first_found_at_ = count_ == 0 ? track_->sequence() : first_found_at_;
   ++count_;
   if (violations_.size() < kept_max) {
     violations_.push_back({.property = {}, .t = track_->now(), .detail = std::move(detail)});

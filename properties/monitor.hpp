@@ -80,6 +80,9 @@ class Monitor {
 
   [[nodiscard]] const std::vector<model::Violation>& violations() const { return violations_; }
   [[nodiscard]] std::int64_t violation_count() const { return count_; }
+  // Number in the journal, from 1, of the event at which the first was found; of the last one of
+  // the instant when it was found at quiescence.
+  [[nodiscard]] std::uint64_t first_found_at() const { return first_found_at_; }
 
  protected:
   template <class... Bodies>
@@ -104,6 +107,7 @@ class Monitor {
   const Track* track_;
   std::vector<model::Violation> violations_;
   std::int64_t count_ = 0;
+  std::uint64_t first_found_at_ = 0;
 };
 
 // What every monitor derives from. Its members are values: they hold nothing that points into a

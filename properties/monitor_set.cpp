@@ -4,6 +4,7 @@
 #include "properties/monitor_set.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "model/support/check.hpp"
@@ -22,24 +23,25 @@ void MonitorSet::make_monitors() {
       continue;
     }
     entry.monitor = property.make(track_);
+    enlist(*entry.monitor);
   }
-  make_listeners();
 }
 
-void MonitorSet::make_listeners() {
-  for (const Entry& entry : entries_) {
-    if (entry.monitor == nullptr) {
-      continue;
-    }
-    if (entry.monitor->wants_every_instant()) {
-      every_instant_.push_back(entry.monitor.get());
-    }
-    for (std::size_t number = 1; number < listeners_.size(); ++number) {
-      if ((entry.monitor->wants() >> number & 1U) != 0) {
-        listeners_of(*entry.monitor, number).push_back(entry.monitor.get());
-      }
-    }
+void MonitorSet::enlist(Monitor& monitor) {
+  if (monitor.wants_every_instant()) {
+    every_instant_.push_back(&monitor);
   }
+  constexpr std::uint64_t kinds = (std::uint64_t{2} << model::event_kinds) - 2;
+  for (std::uint64_t wanted = monitor.wants() & kinds; wanted != 0; wanted &= wanted - 1) {
+    const auto number = static_cast<std::size_t>(std::countr_zero(wanted));
+    listeners_of(monitor, number).push_back(&monitor);
+  }
+}
+
+void MonitorSet::listen(std::unique_ptr<Monitor> listener) {
+  RH_CHECK(names_ == nullptr && listener_ == nullptr);
+  listener_ = std::move(listener);
+  enlist(*listener_);
 }
 
 MonitorSet::MonitorSet(const MonitorSet& other)
@@ -49,13 +51,16 @@ MonitorSet::MonitorSet(const MonitorSet& other)
       verdicts_(other.verdicts_),
       violations_(other.violations_),
       finished_(other.finished_) {
+  RH_CHECK(other.listener_ == nullptr);  // one that judges nothing belongs to one journal
   for (const Entry& entry : other.entries_) {
     Entry& mine = entries_.emplace_back();
     mine.property = entry.property;
     mine.promised = entry.promised;
     mine.monitor = entry.monitor ? entry.monitor->copy_over(track_) : nullptr;
+    if (mine.monitor != nullptr) {
+      enlist(*mine.monitor);
+    }
   }
-  make_listeners();
 }
 
 MonitorSet& MonitorSet::operator=(const MonitorSet& other) {
@@ -63,6 +68,7 @@ MonitorSet& MonitorSet::operator=(const MonitorSet& other) {
     return *this;
   }
   RH_CHECK(entries_.size() == other.entries_.size());
+  RH_CHECK(listener_ == nullptr && other.listener_ == nullptr);
   track_ = other.track_;
   names_ = other.names_;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -127,10 +133,12 @@ void MonitorSet::begin(const model::NameTable& names) {
 }
 
 void MonitorSet::read_promises(const model::RunStart& run) {
+  std::vector<std::string_view> ids;
+  for (const model::NameId id : run.promises) {
+    ids.push_back(names_->text(id));
+  }
   for (Entry& entry : entries_) {
-    entry.promised = std::any_of(run.promises.begin(), run.promises.end(), [&](model::NameId id) {
-      return names_->text(id) == entry.property->id;
-    });
+    entry.promised = std::find(ids.begin(), ids.end(), entry.property->id) != ids.end();
   }
 }
 
@@ -146,6 +154,9 @@ void MonitorSet::end_instant() {
     if (entry.monitor != nullptr) {
       entry.monitor->instant_over();
     }
+  }
+  if (listener_ != nullptr) {
+    listener_->instant_over();
   }
   track_.close_instant();
 }
@@ -222,6 +233,7 @@ void MonitorSet::finish() {
     }
     verdict.violation_count = entry.monitor->violation_count();
     verdict.verdict = verdict.violation_count == 0 ? Verdict::held : Verdict::violated;
+    verdict.first_found_at = entry.monitor->first_found_at();
     verdict.violations = entry.monitor->violations();
     for (model::Violation& violation : verdict.violations) {
       violation.property = entry.property->id;

@@ -23,6 +23,7 @@ struct PropertyVerdict {
   bool promised = false;
   Verdict verdict = Verdict::not_judged;
   std::int64_t violation_count = 0;          // 0 when not judged
+  std::uint64_t first_found_at = 0;          // event number of the first, from 1; 0: none
   std::vector<model::Violation> violations;  // the first ones, in order of time
 };
 
@@ -33,6 +34,11 @@ class MonitorSet final : public model::Observer {
   // A copy has seen the same journal so far, and goes on by itself.
   MonitorSet(const MonitorSet& other);
   MonitorSet& operator=(const MonitorSet& other);
+
+  // One more listener, which judges nothing: it is told everything that it wants, as a monitor is,
+  // after the monitors. Before begin().
+  void listen(std::unique_ptr<Monitor> listener);
+  [[nodiscard]] const Track& track() const { return track_; }
 
   void begin(const model::NameTable& names) override;
   void on(const model::Event& event) override;
@@ -62,7 +68,7 @@ class MonitorSet final : public model::Observer {
   };
 
   void make_monitors();
-  void make_listeners();
+  void enlist(Monitor& monitor);
   [[nodiscard]] std::vector<Monitor*>& listeners_of(const Monitor& monitor, std::size_t number);
   void read_promises(const model::RunStart& run);
   void end_instant();
@@ -73,6 +79,7 @@ class MonitorSet final : public model::Observer {
   Track track_;
   const model::NameTable* names_ = nullptr;
   std::vector<Entry> entries_;  // in the order of the registry
+  std::unique_ptr<Monitor> listener_;
   // By event number.
   std::array<std::vector<Monitor*>, model::event_kinds + 1> listeners_;
   // Of task_start and task_end only: those that do not want plain ones. Not in listeners_.

@@ -2,18 +2,49 @@
 // registry: none (what monitors are told about the run)
 #include "properties/rules.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "model/axes.hpp"
 #include "model/support/units.hpp"
 
 namespace rehearse::properties {
 
+namespace {
+
+using AxisTexts = std::vector<std::pair<std::string_view, std::string>>;
+
+// What the axes of a dialect look like as they stand: most lines say nothing else, and to read a
+// value costs more than to compare it.
+std::string_view preset_text(model::Dialect dialect, std::string_view axis) {
+  static const auto texts = [] {
+    std::array<AxisTexts, model::EnumNames<model::Dialect>::texts.size()> all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = model::resolved_axes(model::preset(static_cast<model::Dialect>(i)), {});
+    }
+    return all;
+  }();
+  const AxisTexts& own = texts[static_cast<std::size_t>(dialect)];
+  const auto found = std::ranges::find(own, axis, &AxisTexts::value_type::first);
+  return found == own.end() ? std::string_view{} : found->second;
+}
+
+}  // namespace
+
 Rules rules_of(const model::RunStart& run, const model::NameTable& names) {
   Rules rules;
   rules.timing = run.timing;
-  const auto dialect = model::parse_enum<model::Dialect>(names.text(run.dialect));
-  rules.config = model::preset(dialect.value_or(model::Dialect::psd));
+  const model::Dialect dialect =
+      model::parse_enum<model::Dialect>(names.text(run.dialect)).value_or(model::Dialect::psd);
+  rules.config = model::preset(dialect);
   model::NameTable pool_names;
   for (const model::AxisValue& item : run.axes) {
+    if (names.text(item.value) == preset_text(dialect, names.text(item.axis))) {
+      continue;
+    }
     const auto value = model::parse_axis_text(names.text(item.value));
     if (!value) {
       continue;

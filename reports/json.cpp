@@ -309,6 +309,23 @@ void add_list(Json& json, const ListDocument& document) {
   }
 }
 
+void add_fuzz(Json& json, const FuzzDocument& document) {
+  json["runs"] = document.runs;
+  json["runs_per_s"] = document.runs_per_s;
+  json["seed"] = document.seed;
+  json["coverage"] = {{"patterns", document.patterns}, {"states", document.states}};
+  json["marks_missed"] = document.marks_missed;
+  json["counterexamples"] = Json::array();
+  for (const Counterexample& found : document.counterexamples) {
+    json["counterexamples"].push_back({{"property", found.property},
+                                       {"scenario", found.scenario},
+                                       {"seed", found.seed},
+                                       {"original_size", found.original.sum()},
+                                       {"shrunk_size", found.shrunk.sum()},
+                                       {"shrink_steps", found.shrink_steps}});
+  }
+}
+
 // Some keys stand in an Input already (format, warnings): there they are the same thing.
 void add_facts(Json& json, const TraceFacts& facts) {
   json["format"] = facts.format;
@@ -391,6 +408,8 @@ Json to_json(const Document& document, const WriteOptions& options) {
           add_inspect(json, body);
         } else if constexpr (std::is_same_v<Body, ExplainDocument>) {
           add_explain(json, body.explanation);
+        } else if constexpr (std::is_same_v<Body, FuzzDocument>) {
+          add_fuzz(json, body);
         } else {
           add_written(json, body);
         }

@@ -146,8 +146,67 @@ struct TraceWrittenDocument {  // convert, generate, anonymize
   std::int64_t tasks = 0;
 };
 
+// One row of what happened in a counterexample; not in the JSON.
+struct StoryRow {
+  model::Instant t = 0;
+  std::string event;
+  std::string subject;
+  std::string note;
+  std::int64_t free = 0;
+  std::int64_t waiting = 0;
+  std::int64_t running = 0;
+  bool marked = false;  // here it was found
+};
+
+struct PartCounts {
+  std::int64_t faults = 0;
+  std::int64_t jobs = 0;
+  std::int64_t stages = 0;
+  std::int64_t tasks = 0;
+  std::int64_t executors = 0;
+
+  [[nodiscard]] std::int64_t sum() const { return faults + jobs + stages + tasks + executors; }
+};
+
+struct Counterexample {
+  std::string property;
+  std::string scenario;  // the file
+  std::uint64_t seed = 0;
+  PartCounts original;
+  PartCounts shrunk;
+  std::int64_t shrink_steps = 0;
+  // Not in the JSON.
+  std::string statement;  // of the property, with its clause
+  std::string detail;     // what was seen
+  std::string journal_hash;
+  std::optional<model::Instant> critical;  // from here on it does not recover
+  std::int64_t shrink_runs = 0;
+  bool stopped_early = false;
+  std::int64_t rows_before = 0;  // events that the story leaves out at its beginning
+  std::vector<StoryRow> story;
+  std::vector<std::string> commands;
+  std::vector<std::string> others;  // what else was found on the way
+};
+
+struct FuzzDocument {
+  Envelope envelope;
+  std::string configuration;  // not in the JSON
+  std::int64_t runs = 0;
+  double runs_per_s = 0;
+  std::uint64_t seed = 0;
+  std::int64_t patterns = 0;
+  std::int64_t states = 0;
+  std::vector<std::string> marks_missed;
+  std::vector<Counterexample> counterexamples;
+  // Not in the JSON.
+  std::int64_t core_steps = 0;
+  std::vector<std::pair<std::string, std::int64_t>> rarest;  // marks that were reached least
+  std::vector<std::string> mix;
+};
+
 using Document =
     std::variant<RunDocument, ReplayDocument, CompareDocument, CheckDocument, ListDocument,
-                 InspectDocument, TraceWrittenDocument, ExplainDocument, ExploreDocument>;
+                 InspectDocument, TraceWrittenDocument, ExplainDocument,
+                 ExploreDocument, FuzzDocument>;
 
 }  // namespace rehearse::reports

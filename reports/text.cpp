@@ -573,6 +573,91 @@ void write(Text& text, const ExplainDocument& document) {
   write_warnings(text, document.envelope, {});
 }
 
+// ---- fuzz ----
+
+std::string parts_text(const PartCounts& parts) {
+  return fmt::format("{}, {}, {}, {}, {}", plural(parts.faults, "fault"), plural(parts.jobs, "job"),
+                     plural(parts.stages, "stage"), plural(parts.tasks, "task"),
+                     plural(parts.executors, "executor"));
+}
+
+void write_story(Text& text, const Counterexample& found) {
+  if (found.rows_before > 0) {
+    text.line(fmt::format("  ... {} before", plural(found.rows_before, "event")));
+  }
+  TextTable table({Align::left, Align::right, Align::left, Align::left, Align::right, Align::right,
+                   Align::right, Align::left});
+  table.row({"", "t", "event", "of", "free", "wait", "run", ""});
+  for (const StoryRow& row : found.story) {
+    constexpr std::size_t note_columns = 34;
+    table.row({row.marked ? ">>" : "", duration_text(row.t), row.event, row.subject,
+               std::to_string(row.free), std::to_string(row.waiting), std::to_string(row.running),
+               shortened(row.note, note_columns)});
+  }
+  text.table(table);
+}
+
+void write_counterexample(Text& text, const Counterexample& found) {
+  text.heading(fmt::format("VIOLATION {} (seed {})", found.property, found.seed));
+  text.wrap(found.statement, 2);
+  text.wrap(fmt::format("seen: {}", found.detail), 2);
+  text.wrap(
+      fmt::format("shrunk from {} to {} in {} of {}{}", parts_text(found.original),
+                  parts_text(found.shrunk), plural(found.shrink_steps, "step"),
+                  plural(found.shrink_runs, "run"), found.stopped_early ? "; stopped early" : ""),
+      2);
+  if (found.critical) {
+    text.wrap(fmt::format("critical: with nothing after {} and a fresh cluster it stays",
+                          duration_text(*found.critical)),
+              2);
+  }
+  for (const std::string& other : found.others) {
+    text.wrap(fmt::format("also found on the way: {}", other), 2);
+  }
+  write_story(text, found);
+  text.line(fmt::format("  {} {}", found.scenario, found.journal_hash));
+  for (const std::string& command : found.commands) {
+    text.line(fmt::format("  {}", command));
+  }
+}
+
+void write(Text& text, const FuzzDocument& document) {
+  write_inputs(text, document.envelope);
+  text.strong(fmt::format("{}: {} runs from seed {}, {}", document.configuration,
+                          text.count(document.runs), document.seed,
+                          document.counterexamples.empty()
+                              ? "no counterexample"
+                              : plural(std::ssize(document.counterexamples), "counterexample")));
+  text.wrap(fmt::format("{} runs/s, {} core steps; {} event patterns, {} states",
+                        text.count(static_cast<std::int64_t>(document.runs_per_s)),
+                        text.count(document.core_steps), text.count(document.patterns),
+                        text.count(document.states)),
+            2);
+  for (const std::string& line : document.mix) {
+    text.wrap(line, 2);
+  }
+  if (!document.rarest.empty()) {
+    std::vector<std::string> marks;
+    for (const auto& [mark, times] : document.rarest) {
+      marks.push_back(fmt::format("{} ({})", mark, text.count(times)));
+    }
+    text.wrap(fmt::format("rarest marks: {}", fmt::join(marks, ", ")), 2);
+  }
+  // A campaign that was cut short by a find has missed what it had no time for.
+  if (!document.marks_missed.empty() && document.counterexamples.empty()) {
+    const std::size_t shown = std::min(document.marks_missed.size(), rows_max);
+    const auto first = document.marks_missed.begin();
+    text.wrap(fmt::format("marks missed: {}",
+                          fmt::join(first, first + static_cast<std::ptrdiff_t>(shown), ", ")),
+              2);
+    text.more(document.marks_missed.size());
+  }
+  for (const Counterexample& found : document.counterexamples) {
+    write_counterexample(text, found);
+  }
+  write_warnings(text, document.envelope, {});
+}
+
 void write(Text& text, const TraceWrittenDocument& document) {
   text.line(fmt::format("{}: {}, {}, {}", document.trace_id, plural(document.jobs, "job"),
                         plural(document.stages, "stage"), plural(document.tasks, "task")));

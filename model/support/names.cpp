@@ -6,6 +6,7 @@
 namespace rehearse::model {
 
 NameTable::NameTable(const NameTable& other) : texts_(other.texts_) {
+  index_.reserve(2 * texts_.size());  // a copy is made to grow
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     index_.emplace(texts_[i], static_cast<std::uint32_t>(i));
   }

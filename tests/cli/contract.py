@@ -95,6 +95,8 @@ COMPARE = {
     "configurations": ListOf(CONFIGURATION), "paired": ListOf(PAIRED),
     "fail_if": ListOf({"rule": STR, "tripped": BOOL, "detail": STR}),
 }
+COUNTEREXAMPLE = {"property": STR, "scenario": STR, "seed": INT, "original_size": INT,
+                  "shrunk_size": INT, "shrink_steps": INT}
 CHECKED = {"property": STR, "promised": BOOL, "verdict": OneOf("held", "violated", "not judged")}
 
 DOCUMENTS = {
@@ -104,6 +106,9 @@ DOCUMENTS = {
     "check": {**ENVELOPE, "journal_hash": HASH, "properties": ListOf(CHECKED),
               "violations": ListOf(VIOLATION)},
     "explore": {**ENVELOPE, "states": INT, "transitions": INT, "violations": ListOf(VIOLATION)},
+    "fuzz": {**ENVELOPE, "runs": INT, "runs_per_s": NUM, "seed": INT,
+             "coverage": {"patterns": INT, "states": INT}, "marks_missed": ListOf(STR),
+             "counterexamples": ListOf(COUNTEREXAMPLE)},
     "list": {**ENVELOPE, "items": ListOf({"name": STR, "what": STR, "default": Optional(STR),
                                           "bound": Optional(STR)})},
     # One input: the facts stand beside the envelope, and the version of what wrote the trace in the

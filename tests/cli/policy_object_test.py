@@ -1,6 +1,6 @@
 """The example of docs/add-a-policy.md decides as the page says, built into a copy of the tree and
 as a shared object; a policy that breaks the contract is stopped with its name, the call and exit
-status 3."""
+status 3, and found by a campaign."""
 
 import os
 import re
@@ -168,6 +168,22 @@ def check_object(folder, source):
                f"{words}: exit {result.returncode}, {result.stderr}")
 
 
+def check_fuzz(folder, number, what):
+    """A campaign finds the policy that breaks its contract, and writes what shows it."""
+    policy = f"placement=./own{number}.so:own"
+    result = run(folder, "fuzz", "--policy", policy, "--runs", "500", "--corpus", "kept")
+    told = " ".join(result.stdout.split())  # lines are broken where the screen ends
+    expect(result.returncode == 3 and "POLICY_FAULT" in told and what in told,
+           f"fuzz: exit {result.returncode}\n{result.stdout}{result.stderr}")
+    replay = re.search(r"^to replay: rehearse (run kept/fuzz-POLICY_FAULT-\d+\.json)$",
+                       result.stdout, re.MULTILINE)
+    expect(replay is not None, f"fuzz says nothing of a replay: {result.stdout[-400:]}")
+    if replay is not None:
+        again = run(folder, *replay.group(1).split())
+        expect(again.returncode == 3 and what in again.stderr,
+               f"replay: exit {again.returncode}, {again.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -181,6 +197,7 @@ def main():
             expect(result.returncode == 3 and what in result.stderr
                    and f"policy own{number}.so:own" in result.stderr,
                    f"{title}: exit {result.returncode}, {result.stderr}")
+        check_fuzz(folder, len(BROKEN) - 1, BROKEN[-1][3])
     for failure in failures:
         print(failure)
     print(f"one example, {len(BROKEN)} broken policies, {len(failures)} problems")

@@ -1,0 +1,130 @@
+// registry: none (how a campaign runs a scenario)
+#include "properties/fuzz/judged_run.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "model/support/check.hpp"
+#include "properties/monitor_set.hpp"
+#include "properties/registry.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+// Sizes of a run, for the mix of a campaign.
+class Counter final : public model::Observer {
+ public:
+  void begin(const model::NameTable& /*names*/) override {}
+  void on(const model::Event& event) override {
+    tasks += event.number() == model::event_number<model::TaskStart>() ? 1 : 0;
+    if (const auto* formed = event.as<model::GroupFormed>()) {
+      groups += formed->stages.size() > 1 ? 1 : 0;
+    }
+  }
+  std::int64_t tasks = 0;
+  std::int64_t groups = 0;
+};
+
+std::vector<Finding> findings_of(const MonitorSet& monitors, const model::NameTable& names) {
+  std::vector<Finding> list;
+  for (const model::Violation& violation : monitors.violations()) {
+    Finding finding{violation, bucket_of(violation, names)};
+    const bool known =
+        std::ranges::any_of(list, [&](const Finding& other) { return other.same_as(finding); });
+    if (!known) {
+      list.push_back(std::move(finding));
+    }
+  }
+  return list;
+}
+
+Finding fault(std::string_view property, const std::exception& thrown) {
+  Finding finding;
+  finding.violation.property = property;
+  finding.violation.detail = thrown.what();
+  finding.bucket = bucket_of(finding.violation, {});
+  return finding;
+}
+
+void run_with(MonitorSet& monitors, Counter& counter, const model::Scenario& scenario,
+              const Harness& harness, const RunWatch& watch, JudgedRun& run) {
+  const auto policies = harness.policies(scenario.scheduler);
+  if (!policies) {
+    throw std::invalid_argument(model::to_string(policies.error()));
+  }
+  const auto between = harness.between ? harness.between(monitors) : nullptr;
+  std::vector<model::Observer*> observers{between ? between.get() : &monitors, &counter};
+  if (watch.watcher != nullptr) {
+    observers.push_back(watch.watcher);
+  }
+  sim::RunOptions options;
+  options.promises = promised(scenario.scheduler, scenario.timing);
+  options.audit_digest = watch.audit_digest;
+  options.interrupted = harness.interrupted;
+  run.result = sim::run(scenario, *policies, observers, options);
+  monitors.finish();
+  run.findings = findings_of(monitors, scenario.names);
+}
+
+}  // namespace
+
+JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
+                     const RunWatch& watch) {
+  JudgedRun run;
+  MonitorSet monitors;
+  if (watch.reached != nullptr) {
+    monitors.listen(make_mark_listener(monitors.track(), scenario, *watch.reached));
+  }
+  Counter counter;
+  try {
+    run_with(monitors, counter, scenario, harness, watch, run);
+    if (!run.findings.empty()) {
+      run.found_at = monitors.find(run.findings.front().violation.property)->first_found_at;
+    }
+    if (watch.reached != nullptr) {
+      watch.reached->faults(scenario, run.result);
+    }
+  } catch (const model::InternalFault& thrown) {
+    run.findings = {fault(internal_fault, thrown)};
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& thrown) {
+    run.findings = {fault(policy_fault, thrown)};
+  }
+  run.tasks = counter.tasks;
+  run.groups = counter.groups;
+  return run;
+}
+
+Judge judge_of(const Harness& harness) {
+  return [&harness](const model::Scenario& scenario) {
+    return run_judged(scenario, harness, {}).findings;
+  };
+}
+
+std::string bucket_of(const model::Violation& violation, const model::NameTable& names) {
+  std::string bucket;
+  const std::string_view text = violation.detail;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    std::string_view word = text.substr(start, end - start);
+    start = end + 1;
+    const std::string_view whole = word;
+    while (!word.empty() && std::string_view(",.:;()").find(word.back()) != word.npos) {
+      word.remove_suffix(1);
+    }
+    const bool clause = whole.starts_with('(');
+    const bool numbered = std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
+    const bool named = word.find('/') != std::string_view::npos || names.find(word).valid();
+    if (clause || (!numbered && !named)) {
+      bucket += bucket.empty() ? "" : " ";
+      bucket += whole;
+    }
+  }
+  return bucket;
+}
+
+}  // namespace rehearse::properties

@@ -1,0 +1,58 @@
+// One run of a scenario with every monitor, and what they found in it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/scenario.hpp"
+#include "model/support/error.hpp"
+#include "properties/fuzz/marks.hpp"
+#include "properties/shrink/shrink.hpp"
+#include "scheduler/policy.hpp"
+#include "sim/simulation.hpp"
+
+namespace rehearse::properties {
+
+// What runs are made with. Called from several threads.
+struct Harness {
+  std::function<model::Result<scheduler::PolicySet>(const model::SchedulerConfig&)> policies;
+  // What stands between a run and its monitors, if anything: it passes events on to `monitors` or
+  // does not. For tests of the harness itself.
+  std::function<std::unique_ptr<model::Observer>(model::Observer& monitors)> between;
+  bool (*interrupted)() = nullptr;  // ends a run early; may be null
+};
+
+// Findings that no monitor makes.
+inline constexpr std::string_view internal_fault = "INTERNAL_FAULT";  // a check of this program
+inline constexpr std::string_view policy_fault = "POLICY_FAULT";      // a policy broke its contract
+inline constexpr std::string_view not_deterministic = "DETERMINISTIC";
+
+struct JudgedRun {
+  sim::RunResult result;          // empty after a fault
+  std::vector<Finding> findings;  // of promised properties, by time; or one fault
+  std::uint64_t found_at = 0;     // number of the event of the first, from 1
+  std::int64_t tasks = 0;         // starts
+  std::int64_t groups = 0;        // of several stages, formed
+};
+
+// `reached`, if any, gets the marks of the run; `watcher`, if any, every event.
+struct RunWatch {
+  Reached* reached = nullptr;
+  model::Observer* watcher = nullptr;
+  bool audit_digest = false;
+};
+[[nodiscard]] JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
+                                   const RunWatch& watch);
+
+// run_judged() as the shrinker asks for it.
+[[nodiscard]] Judge judge_of(const Harness& harness);
+
+// Findings of one property that say the same are in one bucket: the words of the detail without
+// names and numbers, so that it is the same check that failed.
+[[nodiscard]] std::string bucket_of(const model::Violation& violation,
+                                    const model::NameTable& names);
+
+}  // namespace rehearse::properties

@@ -1,0 +1,364 @@
+// What goes wrong: a few faults tied to instants or to moments, each with what brings back the
+// executors it takes, so that everything can finish in the end.
+// registry: none (a part of the generator)
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "properties/gen/making.hpp"
+
+namespace rehearse::properties {
+
+namespace {
+
+using model::Moment;
+using model::TaskFault;
+using model::TimedFault;
+
+class FaultMaker {
+ public:
+  explicit FaultMaker(Making& making) : making_(making), draws_(making.seed, Concern::faults) {}
+
+  void make() {
+    switch (making_.swarm.theme) {
+      case Theme::flapping_executor:
+        flap();
+        break;
+      case Theme::cancel_storm:
+        for (const model::JobSpec& job : making_.scenario.jobs) {
+          add_timed(when(), model::CancelJob{job.name});
+        }
+        break;
+      case Theme::held_cluster:
+        hold_everything();
+        break;
+      default:
+        break;
+    }
+    for (std::int64_t n = making_.swarm.fault_budget; n > 0; --n) {
+      add_one(draw_kind());
+    }
+    for (TimedFault& fault : healing_) {
+      push(std::move(fault));
+    }
+  }
+
+ private:
+  // An instant or a moment, without an action.
+  [[nodiscard]] TimedFault when() {
+    TimedFault fault;
+    if (!making_.swarm.moments || draws_.percent(35)) {
+      fault.at = draws_.ms(0, draws_.percent(70) ? 30 : 80);
+      return fault;
+    }
+    fault.moment = draw_moment();
+    if (draws_.percent(30)) {
+      fault.nth = static_cast<std::int32_t>(draws_.range(2, 4));
+    }
+    if (draws_.percent(35)) {
+      fault.after = draws_.ms(0, 4);
+    }
+    if (*fault.moment == Moment::executor_lost) {
+      if (!making_.executors.empty() && draws_.percent(30)) {
+        fault.match_executor = draws_.of(making_.executors);
+      }
+    } else if (draws_.percent(30)) {
+      fault.match_job = draws_.of(making_.scenario.jobs).name;
+    } else if (*fault.moment != Moment::job_end && *fault.moment != Moment::timer_armed &&
+               draws_.percent(30)) {
+      const model::JobSpec& job = draws_.of(making_.scenario.jobs);
+      fault.match_stage_job = job.name;
+      fault.match_stage = draws_.of(job.stages).name;
+    }
+    return fault;
+  }
+
+  [[nodiscard]] Moment draw_moment() {
+    using enum Moment;
+    if (!making_.shape.groups) {
+      return draws_.pick({group_admitted, first_launch, all_launched, last_but_one_task,
+                          group_commit, teardown, job_end, timer_armed, executor_lost,
+                          external_input_lost, group_queued});
+    }
+    return draws_.pick({group_queued, group_admitted, first_launch, all_launched, member_finished,
+                        member_finished, last_but_one_task, group_commit, teardown, job_end,
+                        timer_armed, executor_lost, external_input_lost});
+  }
+
+  void push(TimedFault fault) {
+    model::FaultPlan& plan = making_.scenario.faults;
+    plan.order.push_back({false, static_cast<std::uint32_t>(plan.timed.size())});
+    plan.timed.push_back(std::move(fault));
+  }
+
+  void add_timed(TimedFault fault, model::TimedAction action) {
+    fault.action = std::move(action);
+    push(std::move(fault));
+  }
+
+  void add_task(const TaskFault& fault) {
+    model::FaultPlan& plan = making_.scenario.faults;
+    plan.order.push_back({true, static_cast<std::uint32_t>(plan.tasks.size())});
+    plan.tasks.push_back(fault);
+  }
+
+  // ---- what a seed goes in for ----
+
+  [[nodiscard]] FaultKind draw_kind() {
+    std::int64_t total = 0;
+    for (const std::int64_t weight : making_.swarm.fault_weights) {
+      total += weight;
+    }
+    std::int64_t left = draws_.below(std::max<std::int64_t>(total, 1));
+    for (std::size_t kind = 0; kind < fault_kinds; ++kind) {
+      left -= making_.swarm.fault_weights[kind];
+      if (left < 0) {
+        return static_cast<FaultKind>(kind);
+      }
+    }
+    return FaultKind::exception;
+  }
+
+  void add_one(FaultKind kind) {
+    switch (kind) {
+      case FaultKind::lose_process:
+        return add_loss(model::LossCause::process);
+      case FaultKind::lose_host:
+        return add_loss(model::LossCause::host);
+      case FaultKind::lose_by_app:
+        return add_loss(model::LossCause::exit_by_app);
+      case FaultKind::decommission:
+        return add_loss(model::LossCause::decommission);
+      case FaultKind::hold:
+        if (!making_.executors.empty()) {
+          add_timed(when(), model::HoldExecutors{{draws_.of(making_.executors)}, draws_.ms(1, 12)});
+        }
+        return;
+      case FaultKind::join:
+        add_timed(when(), model::AddExecutor{fresh_executor(draws_)});
+        return;
+      case FaultKind::cancel:
+        add_timed(when(), model::CancelJob{draws_.of(making_.scenario.jobs).name});
+        return;
+      case FaultKind::fetch:
+        return add_fetch();
+      default:
+        return add_failure(kind);
+    }
+  }
+
+  // ---- executors ----
+
+  [[nodiscard]] model::NameId fresh_name() { return making_.name('x', making_.names_used++); }
+
+  [[nodiscard]] model::ExecutorSpec fresh_executor(Draws& draws) {
+    return make_executor(making_, draws, fresh_name());
+  }
+
+  [[nodiscard]] const model::ExecutorSpec* spec_of(model::NameId name) const {
+    const auto& executors = making_.scenario.cluster.executors;
+    const auto found = std::ranges::find(executors, name, &model::ExecutorSpec::name);
+    return found == executors.end() ? nullptr : &*found;
+  }
+
+  void add_loss(model::LossCause cause) {
+    if (making_.executors.empty()) {
+      return;
+    }
+    model::LoseExecutor lose{
+        .executor = draws_.of(making_.executors), .cause = cause, .noticed = {}};
+    if (draws_.percent(25)) {
+      lose.noticed = draws_.ms(0, 8);
+    }
+    TimedFault fault = when();
+    if (making_.swarm.heals) {
+      heal(fault, lose);
+    }
+    add_timed(std::move(fault), lose);
+  }
+
+  // Everything on its host may go with it.
+  void heal(const TimedFault& fault, const model::LoseExecutor& lose) {
+    const auto& executors = making_.scenario.cluster.executors;
+    const model::ExecutorSpec* lost = spec_of(lose.executor);
+    for (const model::ExecutorSpec& executor : executors) {
+      const bool hit =
+          executor.name == lose.executor ||
+          (lose.cause == model::LossCause::host && lost != nullptr && executor.host == lost->host);
+      if (!hit || std::ranges::find(healed_, executor.name) != healed_.end()) {
+        continue;
+      }
+      healed_.push_back(executor.name);
+      model::ExecutorSpec fresh = executor;
+      fresh.name = fresh_name();
+      fresh.host = making_.scenario.names.intern(
+          "h-" + std::string(making_.scenario.names.text(fresh.name)));
+      fresh.joins = 0;
+      TimedFault back;
+      if (fault.at && draws_.percent(60)) {
+        back.at = *fault.at + draws_.ms(0, 20);
+      } else {
+        back.moment = Moment::executor_lost;
+        back.match_executor = executor.name;
+        back.after = draws_.ms(0, 20);
+      }
+      back.action = model::AddExecutor{std::move(fresh)};
+      healing_.push_back(std::move(back));
+    }
+  }
+
+  // The executor that comes and goes: lost and replaced again and again, or held.
+  void flap() {
+    if (making_.executors.empty()) {
+      return;
+    }
+    model::NameId name = draws_.of(making_.executors);
+    const model::ExecutorSpec* first = spec_of(name);
+    if (first == nullptr) {
+      return;
+    }
+    model::ExecutorSpec spec = *first;
+    model::Instant at = draws_.ms(1, 6);
+    for (std::int64_t n = draws_.range(2, 3); n > 0; --n) {
+      TimedFault fault;
+      fault.at = at;
+      at += draws_.ms(0, 5);
+      if (draws_.percent(30)) {
+        add_timed(fault, model::HoldExecutors{{name}, draws_.ms(1, 4)});
+        continue;
+      }
+      const auto cause =
+          draws_.percent(60) ? model::LossCause::process : model::LossCause::decommission;
+      add_timed(fault, model::LoseExecutor{.executor = name, .cause = cause, .noticed = {}});
+      spec.name = fresh_name();
+      spec.joins = 0;
+      TimedFault back;
+      back.at = at;
+      add_timed(back, model::AddExecutor{spec});
+      name = spec.name;
+      at += draws_.ms(1, 6);
+    }
+  }
+
+  // Capacity 0 with work pending; then somebody comes, or the hold ends.
+  void hold_everything() {
+    TimedFault fault;
+    fault.at = draws_.ms(0, 10);
+    if (making_.executors.empty()) {
+      return;
+    }
+    if (draws_.percent(50)) {
+      add_timed(fault, model::HoldExecutors{making_.executors, draws_.ms(2, 20)});
+      return;
+    }
+    for (const model::NameId name : making_.executors) {
+      const model::LoseExecutor lose{
+          .executor = name, .cause = model::LossCause::process, .noticed = {}};
+      heal(fault, lose);
+      add_timed(fault, lose);
+    }
+  }
+
+  // ---- tasks ----
+
+  [[nodiscard]] const model::StageSpec* some_stage(const model::JobSpec& job) {
+    const model::StageSpec& stage = draws_.of(job.stages);
+    return stage.tasks > 0 ? &stage : nullptr;
+  }
+
+  void choose_try(TaskFault& fault, bool any_try) {
+    if (draws_.percent(15)) {
+      fault.attempt = static_cast<std::int32_t>(draws_.range(1, 2));
+    }
+    if (draws_.percent(20)) {
+      fault.try_number = static_cast<std::int32_t>(draws_.range(1, 2));
+      if (any_try && draws_.percent(40)) {
+        fault.try_number.reset();
+      }
+    }
+  }
+
+  void add_failure(FaultKind kind) {
+    const model::JobSpec& job = draws_.of(making_.scenario.jobs);
+    const model::StageSpec* stage = some_stage(job);
+    if (stage == nullptr) {
+      return;
+    }
+    TaskFault fault;
+    fault.job = job.name;
+    fault.stage = stage->name;
+    fault.partition = static_cast<std::int32_t>(draws_.below(stage->tasks));
+    // What does not count towards max_task_failures may not hit every try: that never ends.
+    const bool counts = kind != FaultKind::killed && kind != FaultKind::commit_denied;
+    choose_try(fault, counts);
+    if (kind == FaultKind::slow) {
+      fault.slow_milli = draws_.pick<std::int64_t>({500, 2000, 5000, 20000});
+    } else if (kind == FaultKind::late) {
+      fault.status_late = draws_.ms(1, 8);
+    } else {
+      using enum model::TaskFaultKind;
+      fault.fails = kind == FaultKind::exception       ? exception
+                    : kind == FaultKind::killed        ? killed
+                    : kind == FaultKind::commit_denied ? commit_denied
+                    : kind == FaultKind::result_lost   ? result_lost
+                                                       : out_of_memory;
+      fault.after = draws_.percent(30) ? 0 : draws_.ms(0, 6);
+    }
+    add_task(fault);
+  }
+
+  // The output of a stage that the task's stage reads.
+  void add_fetch() {
+    const model::JobSpec& job = draws_.of(making_.scenario.jobs);
+    if (job.edges.empty()) {
+      return add_failure(FaultKind::exception);
+    }
+    const model::EdgeSpec& edge = draws_.of(job.edges);
+    const model::StageSpec& reader = job.stages[edge.to.front().index()];
+    TaskFault fault;
+    std::int64_t outputs = 0;
+    if (edge.from_job.valid()) {
+      fault.fetch_from_job = edge.from_job;
+      fault.fetch_from = edge.from_stage;
+      outputs = tasks_of(edge.from_job, edge.from_stage);
+    } else {
+      fault.fetch_from = job.stages[edge.from.index()].name;
+      outputs = job.stages[edge.from.index()].tasks;
+    }
+    if (reader.tasks == 0 || outputs == 0) {
+      return;
+    }
+    fault.job = job.name;
+    fault.stage = reader.name;
+    fault.partition = static_cast<std::int32_t>(draws_.below(reader.tasks));
+    choose_try(fault, true);
+    fault.fetch_fails = true;
+    fault.fetch_partition = static_cast<std::int32_t>(draws_.below(outputs));
+    fault.after = draws_.ms(0, 5);
+    add_task(fault);
+  }
+
+  [[nodiscard]] std::int64_t tasks_of(model::NameId job, model::NameId stage) const {
+    for (const model::JobSpec& candidate : making_.scenario.jobs) {
+      if (candidate.name == job) {
+        for (const model::StageSpec& spec : candidate.stages) {
+          if (spec.name == stage) {
+            return spec.tasks;
+          }
+        }
+      }
+    }
+    return 0;
+  }
+
+  Making& making_;
+  Draws draws_;
+  std::vector<TimedFault> healing_;
+  std::vector<model::NameId> healed_;
+};
+
+}  // namespace
+
+void make_faults(Making& making) { FaultMaker(making).make(); }
+
+}  // namespace rehearse::properties

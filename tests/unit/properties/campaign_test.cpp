@@ -1,0 +1,178 @@
+// A campaign finds what is planted between a run and its monitors, says the same on any number of
+// threads, and counts what it reached.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "policies/registry.hpp"
+#include "properties/fuzz/campaign.hpp"
+#include "properties/fuzz/timeline.hpp"
+#include "traces/scenario_json.hpp"
+
+using namespace rehearse;
+
+namespace {
+
+properties::Harness plain_harness() {
+  properties::Harness harness;
+  harness.policies = [](const model::SchedulerConfig& config) { return policies::make(config); };
+  return harness;
+}
+
+// A journal that lacks every end of a task that was killed.
+class Forgetful final : public model::Observer {
+ public:
+  explicit Forgetful(model::Observer& monitors) : monitors_(monitors) {}
+  void begin(const model::NameTable& names) override { monitors_.begin(names); }
+  void on(const model::Event& event) override {
+    const auto* end = event.as<model::TaskEnd>();
+    if (end == nullptr || end->status != model::TaskStatus::killed) {
+      monitors_.on(event);
+    }
+  }
+
+ private:
+  model::Observer& monitors_;
+};
+
+properties::Harness forgetful_harness() {
+  properties::Harness harness = plain_harness();
+  harness.between = [](model::Observer& monitors) { return std::make_unique<Forgetful>(monitors); };
+  return harness;
+}
+
+void in_turn(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for (std::size_t i = 0; i < count; ++i) {
+    work(i);
+  }
+}
+
+void on_three_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      for (std::size_t at = next.fetch_add(1); at < count; at = next.fetch_add(1)) {
+        work(at);
+      }
+    });
+  }
+}
+
+properties::CampaignOptions options_of(std::int64_t runs) {
+  properties::CampaignOptions options;
+  options.first_seed = 1;
+  options.runs_max = runs;
+  options.for_each = in_turn;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the canary: what monitors must miss is found, told before it is shrunk, and shrunk") {
+  properties::CampaignOptions options = options_of(5000);
+  int told = 0;
+  options.sink = [&](const properties::Failure&) { ++told; };
+  const properties::Harness harness = forgetful_harness();
+  const auto result = properties::run_campaign(options, harness);
+  REQUIRE_FALSE(result.failures.empty());
+  CHECK(result.runs < 5000);
+  CHECK(told == static_cast<int>(result.failures.size()));
+  const properties::Failure& failure = result.failures.front();
+  const auto shrunk =
+      properties::shrink(failure.scenario, failure.finding, properties::judge_of(harness), {});
+  const properties::ScenarioSize size = properties::size_of(shrunk.scenario);
+  CHECK(size.jobs <= 2);
+  CHECK(size.stages <= 4);
+  CHECK(size.faults <= 1);
+  CHECK(shrunk.finding.same_as(failure.finding));
+  // Run again, and from its text: the same find in the same journal.
+  const auto run = properties::run_judged(shrunk.scenario, harness, {});
+  const auto back = traces::read_scenario(traces::write_scenario(shrunk.scenario), "back.json");
+  REQUIRE(back.has_value());
+  const auto again = properties::run_judged(*back, harness, {});
+  CHECK(again.result.journal_hash == run.result.journal_hash);
+  REQUIRE_FALSE(again.findings.empty());
+  CHECK(again.findings.front().same_as(run.findings.front()));
+  CHECK(again.found_at == run.found_at);
+  // The story ends where it was found or later.
+  const auto rows = properties::timeline_of(shrunk.scenario, harness);
+  REQUIRE_FALSE(rows.empty());
+  CHECK(rows.back().number >= run.found_at);
+}
+
+TEST_CASE("the same on one thread and on three") {
+  for (const bool broken : {false, true}) {
+    const properties::Harness harness = broken ? forgetful_harness() : plain_harness();
+    properties::CampaignOptions options = options_of(400);
+    const auto one = properties::run_campaign(options, harness);
+    options.for_each = on_three_threads;
+    const auto three = properties::run_campaign(options, harness);
+    CHECK(one.runs == three.runs);
+    CHECK(one.core_steps == three.core_steps);
+    CHECK(one.reached.patterns() == three.reached.patterns());
+    CHECK(one.reached.states() == three.reached.states());
+    CHECK(one.reached.missed(options.gen) == three.reached.missed(options.gen));
+    REQUIRE(one.failures.size() == three.failures.size());
+    CHECK(one.failures.empty() != broken);
+    for (std::size_t i = 0; i < one.failures.size(); ++i) {
+      CHECK(one.failures[i].seed == three.failures[i].seed);
+      CHECK(one.failures[i].finding.same_as(three.failures[i].finding));
+    }
+  }
+}
+
+TEST_CASE("a policy that throws is a find, not the end of the campaign") {
+  properties::Harness harness = plain_harness();
+  harness.policies =
+      [](const model::SchedulerConfig& config) -> model::Result<scheduler::PolicySet> {
+    if (config.failure.max_task_failures == 2) {
+      throw std::runtime_error("key() gave two keys");
+    }
+    return policies::make(config);
+  };
+  const auto result = properties::run_campaign(options_of(200), harness);
+  REQUIRE(result.failures.size() == 1);
+  CHECK(result.failures.front().finding.violation.property == properties::policy_fault);
+}
+
+TEST_CASE("earlier finds are run first") {
+  const properties::Harness harness = forgetful_harness();
+  properties::CampaignOptions options = options_of(5000);
+  const auto found = properties::run_campaign(options, harness);
+  REQUIRE_FALSE(found.failures.empty());
+  options.corpus = {found.failures.front().scenario};
+  const auto again = properties::run_campaign(options, harness);
+  CHECK(again.runs == 1);
+  REQUIRE_FALSE(again.failures.empty());
+  CHECK_FALSE(again.failures.front().seed.has_value());
+}
+
+TEST_CASE("one bucket is one sentence of a monitor, whoever it speaks of") {
+  model::NameTable names;
+  names.intern("query");
+  const auto bucket = [&](const std::string& detail) {
+    return properties::bucket_of({.property = "GANG", .t = 0, .detail = detail}, names);
+  };
+  CHECK(bucket("query has launched 3 of 4 tasks (A2)") ==
+        bucket("j7 has launched 1 of 9 tasks (A2)"));
+  CHECK(bucket("query/a has not ended") == bucket("j1/s2 has not ended"));
+  CHECK(bucket("query was admitted twice") != bucket("query was never admitted"));
+  CHECK(bucket("it ended (A2)") != bucket("it ended (A3)"));
+}
+
+TEST_CASE("a campaign that has reached nothing has missed every mark") {
+  const properties::Reached nothing;
+  properties::GenOptions options;
+  CHECK(nothing.missed(options).size() == nothing.demanded(options).size());
+  CHECK(nothing.demanded(options).size() > 60);
+  options.scheduler = model::preset(model::Dialect::sequential);
+  for (const auto& mark : nothing.demanded(options)) {
+    CHECK(mark.mark != "group admitted at exact fit");
+  }
+}
