@@ -61,8 +61,9 @@ class NoStarvation final : public MonitorOf<NoStarvation> {
     if (event.speculative || seen.stage->copy || !judged(RunOver::done)) {
       return;
     }
-    if (seen.group != nullptr && !track().rules().sets_slots_aside()) {
-      return;  // admitted already; what it launches later is not a start past anybody
+    const bool piecewise = track().rules().config.admission.hold == model::Hold::bulk;
+    if (seen.group != nullptr && (piecewise || !track().rules().sets_slots_aside())) {
+      return;  // admitted, or its slots were taken, before; it starts past nobody now
     }
     const Index first = seen.group != nullptr
                             ? seen.group->first

@@ -20,7 +20,9 @@ constexpr auto properties = std::to_array<Property>({
      "executors run what fits; launches name a live executor that takes them and their profile",
      make_no_oversubscription},
     {"RESERVATION", always, "A2; VE-S2",
-     "slots reserved at admission are there, and nobody else launches into them", make_reservation},
+     "slots reserved at admission, or held by a bulk request, are there, and nobody else launches "
+     "into them",
+     make_reservation},
     {"GANG", always, "A2 A12; VE-S3",
      "at every quiescent instant a group has launched none or all of its tasks", make_gang},
     {"CO_RESIDENT", always, "C1; VE-S4",

@@ -51,6 +51,8 @@ class ExplainFacts {
   [[nodiscard]] WaitSpan look_at_gang(std::size_t gang);
   [[nodiscard]] WaitSpan look_at_stage(std::size_t stage);
   [[nodiscard]] Shortage shortage(std::size_t profile, std::int64_t need) const;
+  [[nodiscard]] std::int64_t held_while_waiting(model::NameId job, model::NameId leader,
+                                                std::size_t profile) const;
   [[nodiscard]] bool blocks(const LiveWork::Waiting& head, const QueueRank& place,
                             const std::vector<Shortage>& shortages) const;
   // The head that keeps a unit at this place from starting; `fit`: slots for it are free.

@@ -4,6 +4,7 @@
 // event of the instant before. The scheduler writes no reasons, so they are inferred: from free
 // slots, from the head of the queue, and from the axes of the run line.
 #include <algorithm>
+#include <functional>
 
 #include "model/support/check.hpp"
 #include "reports/explain_facts.hpp"
@@ -80,6 +81,18 @@ Shortage ExplainFacts::shortage(std::size_t profile, std::int64_t need) const {
           .withheld = ledger_.room_withheld(profile)};
 }
 
+// A2 bulk: what the unit has reserved for itself.
+std::int64_t ExplainFacts::held_while_waiting(model::NameId job, model::NameId leader,
+                                              std::size_t profile) const {
+  std::int64_t slots = 0;
+  for (auto at = reserved_.lower_bound({job.value, leader.value, 0, 0});
+       at != reserved_.end() && at->first[0] == job.value && at->first[1] == leader.value; ++at) {
+    const model::NameId name{static_cast<std::uint32_t>(at->first[3])};
+    slots += ledger_.profile(name) == profile ? at->second : 0;
+  }
+  return slots;
+}
+
 // A16: behind a head nothing starts on executors that serve a profile the head demands.
 bool ExplainFacts::blocks(const LiveWork::Waiting& head, const QueueRank& place,
                           const std::vector<Shortage>& shortages) const {
@@ -118,9 +131,14 @@ WaitSpan ExplainFacts::look_at_gang(std::size_t index) {
   RH_CHECK(self.has_value());
   WaitSpan span;
   for (const auto& [profile, tasks] : gang.demand) {
+    const std::int64_t lacks = tasks - held_while_waiting(row.job, gang.leader, profile);
     if (tasks > 0) {
-      span.shortages.push_back(shortage(profile, tasks));
+      span.shortages.push_back(shortage(profile, lacks));
     }
+  }
+  const auto lacking = [](const Shortage& each) { return each.need > 0; };
+  if (std::ranges::any_of(span.shortages, lacking)) {
+    std::erase_if(span.shortages, std::not_fn(lacking));
   }
   const bool fit = fits(span.shortages);
   const auto head = in_the_way(self->place, fit, span.shortages);

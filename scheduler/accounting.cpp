@@ -224,6 +224,30 @@ std::vector<Part> parts_of(const model::JobSpec& spec, std::span<const Placed> p
   return parts;
 }
 
+std::vector<std::uint32_t> widest_stages(const model::JobSpec& spec, const GangRow& gang,
+                                         std::span<const std::uint32_t> order) {
+  std::vector<std::uint32_t> widest(gang.demand.size(), none_u32);
+  for (const std::uint32_t stage : order) {
+    const std::size_t profile = spec.stages[stage].profile.index();
+    if (widest[profile] == none_u32 && spec.stages[stage].tasks >= gang.demand[profile]) {
+      widest[profile] = stage;
+    }
+  }
+  return widest;
+}
+
+void place_others(const Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
+                  std::vector<Placed>& placed) {
+  const std::vector<std::uint32_t> order = trial_order(on.slots, *job.spec, gang);
+  const std::vector<std::uint32_t> widest = widest_stages(*job.spec, gang, order);
+  const std::vector<Part> parts = parts_of(*job.spec, placed);
+  for (const std::uint32_t stage : order) {
+    if (widest[job.spec->stages[stage].profile.index()] != stage) {
+      place_inside(m, on, job, stage, parts, placed);
+    }
+  }
+}
+
 Fit shared_trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
                  std::vector<Placed>& placed) {
   placed.clear();
@@ -238,26 +262,17 @@ Fit shared_trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow
     own->begin(view);
   }
   PlacementPolicy& placement = own ? *own : on.placement;
-  std::vector<std::uint32_t> widest(gang.demand.size(), none_u32);
+  const std::vector<std::uint32_t> widest = widest_stages(*job.spec, gang, order);
   for (const std::uint32_t stage : order) {
-    const model::StageSpec& spec = job.spec->stages[stage];
-    std::uint32_t& first = widest[spec.profile.index()];
-    if (first != none_u32 || spec.tasks < gang.demand[spec.profile.index()]) {
-      continue;
-    }
-    first = stage;
-    if (!place_widest(m, {on.slots, placement, on.preferences}, view, job, stage, placed)) {
+    const bool places = widest[job.spec->stages[stage].profile.index()] == stage;
+    if (places &&
+        !place_widest(m, {on.slots, placement, on.preferences}, view, job, stage, placed)) {
       undo_shared(on.slots, *job.spec, placed);
       placed.clear();
       return Fit::short_of_slots;
     }
   }
-  const std::vector<Part> parts = parts_of(*job.spec, placed);
-  for (const std::uint32_t stage : order) {
-    if (widest[job.spec->stages[stage].profile.index()] != stage) {
-      place_inside(m, on, job, stage, parts, placed);
-    }
-  }
+  place_others(m, on, job, gang, placed);
   return Fit::fits;
 }
 

@@ -44,6 +44,14 @@ struct Part {
 // partition.
 [[nodiscard]] Fit shared_trial(Machine& m, const TrialOn& on, const JobRow& job,
                                const GangRow& gang, std::vector<Placed>& placed);
+// Of each profile the stage whose tasks take the slots: the first in `order` that is as wide as the
+// demand; none_u32 where there is none.
+[[nodiscard]] std::vector<std::uint32_t> widest_stages(const model::JobSpec& spec,
+                                                       const GangRow& gang,
+                                                       std::span<const std::uint32_t> order);
+// Places the tasks of all other stages inside what those in `placed` took.
+void place_others(const Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
+                  std::vector<Placed>& placed);
 // Gives back what a trial that succeeded took.
 void undo_shared(Ledger& slots, const model::JobSpec& spec, std::span<const Placed> placed);
 // A17, for a gang behind the head: takes what would not be back by its start from `outlook`; false

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "scheduler/accounting.hpp"
+#include "scheduler/bulk.hpp"
 #include "scheduler/places.hpp"
 #include "scheduler/slices.hpp"
 #include "scheduler/speculation.hpp"
@@ -179,6 +180,9 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
   Machine& m = s.m;
   RH_CHECK(static_cast<std::int64_t>(placed.size()) == m.gangs[gang].tasks, m.gangs[gang].tasks);
   begin_attempt(s, gang);
+  if (m.bulks.has(gang)) {
+    turn_held(s, gang);
+  }
   const JobId job = m.gangs[gang].job;
   const std::vector<std::uint32_t> members = m.gangs[gang].members;
   const bool shared = shares_slots(m, members.size());
@@ -239,6 +243,7 @@ struct Pass {
   std::vector<StageId> ready_before = {};  // Machine::newly_ready when it began
   std::vector<std::int32_t> head_demand;
   std::vector<Placed> placed;
+  std::vector<std::int64_t> have = {};  // before a gang took some of it and had to be refused (A2)
 };
 
 // What its kills free may be there at once, and what stood behind its gang may go on (A8): the rest
@@ -274,7 +279,7 @@ void refuse(Pass& pass, StageId leader) {
   row.queued_at = m.now;
   const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());
   const model::PerProfile need_list = per_profile(m, need, row.demand);
-  const std::vector<std::int64_t> have = capacity_now(m, row);
+  const std::vector<std::int64_t> have = pass.have.empty() ? capacity_now(m, row) : pass.have;
   const model::PerProfile have_list = per_profile(m, have, row.demand);
   if (fails) {
     end_job(pass.s, row.job,
@@ -287,6 +292,9 @@ void refuse(Pass& pass, StageId leader) {
                                   model::QueuedReason::slots, need_list, have_list});
   if (retries) {
     retry_or_give_up(pass.s, gang);
+  } else if (takes_piecewise(m)) {
+    row.timer = set_timer(pass.s, {{}, TimerKind::bulk, row.job, row.leader, none_u32},
+                          m.config.admission.bulk_timeout);
   } else if (short_rule == model::Short::fall_back && !row.barrier) {
     if (m.config.admission.fall_back_after == 0) {
       dissolve(pass.s, gang);
@@ -379,8 +387,13 @@ bool gang_open(const Pass& pass, const GangRow& gang) {
   return true;
 }
 
+bool anything_free(const Machine& m) {
+  return std::ranges::any_of(m.slots.free_totals(), [](std::int64_t n) { return n > 0; });
+}
+
 // The next gang to look at: until the head is known every waiting gang, then those whose demand the
-// free slots reach, and in any case those that no pass has looked at.
+// free slots reach (all while there are any, where a part is enough), and in any case those that no
+// pass has looked at.
 std::uint32_t next_gang(const Pass& pass) {
   const Machine& m = pass.s.m;
   if (pass.examined >= m.config.admission.depth) {
@@ -389,13 +402,38 @@ std::uint32_t next_gang(const Pass& pass) {
   std::uint32_t next = no_position;
   if (!pass.head_found || m.config.admission.hold == model::Hold::check) {
     next = m.queue.next_waiting(pass.cursor);
+  } else if (takes_piecewise(m)) {
+    next = anything_free(m) ? m.queue.next_waiting(pass.cursor) : no_position;
   } else if (pass.rule != Overtaking::nobody || m.slots.any_bound()) {
     next = m.queue.next_fitting(pass.cursor, m.slots.free_totals(), Units{m});
   }
   return next;
 }
 
-void visit_gang(Pass& pass, StageId leader) {
+// A2 bulk: it takes what is free of what it lacks; true if that was all and it is admitted.
+bool visit_bulk(Pass& pass, StageId leader) {
+  Machine& m = pass.s.m;
+  const GangId gang = m.stages[leader].gang;
+  pass.placed.clear();
+  if (m.gangs[gang].starved || !could_take(m, gang)) {
+    return false;
+  }
+  ++pass.examined;  // A20
+  if (!gang_open(pass, m.gangs[gang]) && pass.head_found) {
+    return false;
+  }
+  if (!m.gangs[gang].announced) {
+    pass.have = capacity_now(m, m.gangs[gang]);
+  }
+  if (!take_free(m, gang, pass.placed)) {
+    return false;
+  }
+  pass.have.clear();
+  admit_bulk(pass.s, gang, pass.placed);
+  return true;
+}
+
+bool visit_whole(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
   pass.examined += counts_reach(m.slots, m.gangs[gang]) ? 1 : 0;  // A20: beyond those excluded
@@ -404,12 +442,25 @@ void visit_gang(Pass& pass, StageId leader) {
       if (m.config.admission.hold == model::Hold::check) {
         pass.cursor = m.queue.position(leader);  // its tasks are launched in this pass
       }
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+void visit_gang(Pass& pass, StageId leader) {
+  Machine& m = pass.s.m;
+  if (takes_piecewise(m) ? visit_bulk(pass, leader) : visit_whole(pass, leader)) {
+    return;
+  }
+  const GangId gang = m.stages[leader].gang;
   const JobId job = m.gangs[gang].job;
   const bool starved = m.gangs[gang].starved;
   refuse(pass, leader);
+  if (takes_piecewise(m)) {
+    pass.have.clear();
+    hold_taken(pass.s, gang, pass.placed);
+  }
   const bool waits =
       m.jobs.has(job) && m.jobs[job].phase == JobPhase::live && m.stages[leader].gang.valid();
   const bool may_lead = m.config.admission.when_short != model::Short::retry;  // A16

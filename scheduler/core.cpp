@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "scheduler/accounting.hpp"
+#include "scheduler/bulk.hpp"
 #include "scheduler/duties_data.hpp"
 #include "scheduler/places.hpp"
 
@@ -35,6 +36,7 @@ Machine::Machine(const Machine& other)
       runs(other.runs),
       shares(other.shares),
       share_of(other.share_of),
+      bulks(other.bulks),
       timers(other.timers),
       next_timer(other.next_timer),
       next_stage_number(other.next_stage_number),
@@ -110,7 +112,8 @@ std::uint64_t digest(Machine& m) {
   return m.slots.digest() + m.idle.digest() * 3 + m.executors.digest() * 5 + m.jobs.digest() * 7 +
          m.stages.digest() * 11 + m.gangs.digest() * 13 + m.runs.digest() * 17 +
          m.outputs_digest * 19 + timers_hash(m) * 23 + policies_hash(m) * 29 + reruns_hash(m) * 31 +
-         speculations_hash(m) * 37 + m.shares.digest() * 41 + exclusion_hash(m) * 43;
+         speculations_hash(m) * 37 + m.shares.digest() * 41 + exclusion_hash(m) * 43 +
+         m.bulks.digest() * 47;
 }
 
 namespace {
@@ -137,7 +140,7 @@ std::uint64_t full_digest(const Machine& m) {
          m.jobs.full_digest() * 7 + m.stages.full_digest() * 11 + m.gangs.full_digest() * 13 +
          m.runs.full_digest() * 17 + full_outputs_hash(m) * 19 + timers_hash(m) * 23 +
          policies_hash(m) * 29 + reruns_hash(m) * 31 + speculations_hash(m) * 37 +
-         m.shares.full_digest() * 41 + exclusion_hash(m) * 43;
+         m.shares.full_digest() * 41 + exclusion_hash(m) * 43 + m.bulks.full_digest() * 47;
 }
 
 model::Probe probe(Machine& m, model::ProbeWhen when) {
@@ -146,7 +149,7 @@ model::Probe probe(Machine& m, model::ProbeWhen when) {
   line.digest = static_cast<std::int64_t>(digest(m));
   line.jobs = m.counters.live_jobs;
   line.groups = m.counters.live_gangs;
-  line.reservations = rests(m);  // else eager start: they never outlive their step
+  line.reservations = rests(m) + holding_gangs(m);  // no others outlive their step
   line.deferred = m.counters.deferred;
   line.authorizations = m.counters.authorizations;
   line.timers = static_cast<std::int64_t>(m.timers.size());
@@ -314,8 +317,8 @@ bool Core::operator==(const Core& other) const {
   return l.config == r.config && l.slots == r.slots && l.idle == r.idle &&
          l.executors == r.executors && l.expected == r.expected && l.jobs == r.jobs &&
          l.stages == r.stages && l.colds == r.colds && l.free_colds == r.free_colds &&
-         l.gangs == r.gangs && l.runs == r.runs && l.shares == r.shares && l.timers == r.timers &&
-         l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
+         l.gangs == r.gangs && l.runs == r.runs && l.shares == r.shares && l.bulks == r.bulks &&
+         l.timers == r.timers && l.next_timer == r.next_timer && l.newly_ready == r.newly_ready &&
          l.queued_gangs == r.queued_gangs && l.reruns == r.reruns && l.starved == r.starved &&
          l.speculated == r.speculated && l.started_at == r.started_at &&
          l.speculation_changed == r.speculation_changed && l.excluding == r.excluding &&

@@ -11,12 +11,6 @@ namespace rehearse::scheduler {
 
 struct Outlook;
 
-struct Placed {
-  std::uint32_t stage = 0;  // within the job
-  std::int32_t partition = 0;
-  ExecutorId executor;
-};
-
 // ---- queue fair (fair.cpp, A18) ----
 [[nodiscard]] std::vector<StageId> fair_order(const Machine& m);  // units with something to start
 

@@ -185,6 +185,7 @@ class Encoder {
     }
     if (row.gang.valid() && gang_leader(m_, row.gang) == id) {
       put_gang(m_.gangs[row.gang]);
+      put_held(row.gang);
     }
   }
 
@@ -257,6 +258,16 @@ class Encoder {
   void put_timers() {
     put_list(m_.timers, [this](const TimerRow& row) {
       put({bits(row.kind), row.job.value, row.consumer, row.producer});
+    });
+  }
+
+  void put_held(GangId gang) {  // A2 bulk
+    if (!m_.bulks.has(gang)) {
+      put(0);
+      return;
+    }
+    put_list(m_.bulks[gang].held, [this](const Placed& slot) {
+      put({slot.stage, bits(slot.partition), slot.executor.value});
     });
   }
 

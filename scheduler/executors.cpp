@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/support/draw.hpp"
+#include "scheduler/bulk.hpp"
 #include "scheduler/duties.hpp"
 #include "scheduler/speculation.hpp"
 
@@ -130,6 +131,9 @@ void hold_executor(Step& s, const HoldExecutor& input) {
   ExecutorRow& row = m.executors.edit(input.executor);
   if (row.phase != ExecutorPhase::live) {
     return;
+  }
+  if (takes_piecewise(m)) {
+    give_up_held_on(s, input.executor);
   }
   if (input.cause == model::HoldCause::hold) {
     RH_CHECK(row.holds < 255, input.executor.value);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "scheduler/accounting.hpp"
+#include "scheduler/bulk.hpp"
 #include "scheduler/duties_data.hpp"
 #include "scheduler/places.hpp"
 #include "scheduler/slices.hpp"
@@ -397,6 +398,7 @@ void end_gang(Step& s, StageId leader, model::CancelCause cause) {
   const GangId gang = m.stages[leader].gang;
   GangRow& row = m.gangs.edit(gang);
   leave_queue(m, gang);
+  give_up_held(s, gang);
   close_shares(s, gang);
   if (row.phase == GangPhase::running && ends_with_results(m, gang, cause)) {
     commit_authorized(s, gang);
@@ -655,6 +657,9 @@ void lose_executor(Step& s, const LoseExecutor& input) {
   const bool outputs_go =
       input.cause == model::LossCause::host || !m.config.outputs_survive_executor;
   close_executor(m, input.executor);
+  if (takes_piecewise(m)) {
+    give_up_held_on(s, input.executor);
+  }
   const std::vector<RunRow> lost = end_runs_on(s, input.executor);
   std::vector<ExecutorId> without_outputs;
   if (outputs_go) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "scheduler/bulk.hpp"
 #include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
@@ -75,7 +76,7 @@ std::vector<UnitRow> units_of(const Machine& m, std::vector<PoolRow>& pools) {
     const StageRow& row = m.stages[leader];
     UnitRow unit{leader,
                  pool_of(m, row.job, pools),
-                 row.running + row.old_running,
+                 row.running + row.old_running + held_by(m, row.gang),
                  Units{m}.key(leader),
                  {}};
     PoolRow& pool = pools[unit.pool];
@@ -98,6 +99,12 @@ std::vector<StageId> fair_order(const Machine& m) {
     const StageRow& row = m.stages[StageId{i}];
     if (row.used && row.running + row.old_running > 0) {
       pools[pool_of(m, row.job, pools)].running += row.running + row.old_running;
+    }
+  }
+  for (const StageId leader : m.queued_gangs) {  // what is held counts as running
+    const StageRow& row = m.stages[leader];
+    if (const std::int64_t held = held_by(m, row.gang); held > 0) {
+      pools[pool_of(m, row.job, pools)].running += held;
     }
   }
   const bool text = m.config.admission.fair_ties_text;

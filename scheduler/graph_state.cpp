@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "scheduler/bulk.hpp"
 #include "scheduler/duties_data.hpp"
 #include "scheduler/speculation.hpp"
 
@@ -377,6 +378,7 @@ void input_changed(Step& s, StageId reader, std::int32_t by) {
     row.phase = GangPhase::inputs;
     row.announced = false;
     stop_waiting(m, gang);
+    give_up_held(s, gang);
     m.wants_pass = true;  // A8: it keeps nobody back any more
     row.told = true;
     s.write(model::GroupQueued{job_name(m, row.job), stage_name(m, gang_leader(m, gang)),

@@ -93,7 +93,9 @@ struct Machine {
   // A10; empty under accounting `sum`.
   Table<ShareId, ShareRow> shares;
   std::vector<ShareId> share_of;  // by run: its share. Derived
-  std::vector<TimerRow> timers;   // by id ascending
+  // A2 bulk; empty under other holds.
+  Table<GangId, BulkRow> bulks;
+  std::vector<TimerRow> timers;  // by id ascending
   std::uint32_t next_timer = 0;
   std::uint64_t next_stage_number = 0;  // of stages submitted so far; not state
   UnitQueue queue;

@@ -2,6 +2,7 @@
 // of their own (A12, SS-3.6).
 #include <algorithm>
 
+#include "scheduler/bulk.hpp"
 #include "scheduler/duties.hpp"
 
 namespace rehearse::scheduler {
@@ -168,6 +169,8 @@ void gang_timer_fired(Step& s, const TimerRow& timer) {
   }
   if (timer.kind == TimerKind::fall_back) {
     dissolve(s, gang);
+  } else if (timer.kind == TimerKind::bulk) {
+    bulk_timed_out(s, gang);
   } else if (m.gangs[gang].resting) {
     m.gangs.edit(gang).resting = false;
     m.queue.set_waiting(leader, Units{m});

@@ -140,6 +140,7 @@ void dissolve(Step& s, GangId gang) {
     }
   }
   s.write(std::move(line));
+  RH_CHECK(!m.bulks.has(gang), gang.value);  // bulk has its own end of a wait
   leave_queue(m, gang);
   no_longer_starved(m, leader);
   for (const std::uint32_t member : members) {

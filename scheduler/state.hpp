@@ -15,6 +15,7 @@
 #include "model/scheduler_config.hpp"
 #include "model/stage_graph.hpp"
 #include "scheduler/ids.hpp"
+#include "scheduler/state_bulks.hpp"
 #include "scheduler/state_executors.hpp"
 #include "scheduler/state_shares.hpp"
 #include "scheduler/state_stages.hpp"

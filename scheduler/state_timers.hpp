@@ -18,7 +18,8 @@ enum class TimerKind : std::uint8_t {
   rerun,
   locality,
   speculation,
-  unschedulable
+  unschedulable,
+  bulk
 };
 
 struct TimerRow {

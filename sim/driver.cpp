@@ -223,9 +223,12 @@ void Driver::run_round(model::Instant instant) {
        static_cast<InputKind>(batch_.back().tag().event_class) == InputKind::task);
   const auto stale = [this, instant](const Event& event) { return is_stale(event, instant); };
   if (!arrivals && std::ranges::all_of(batch_, stale)) {
+    const bool timers_only = std::ranges::all_of(batch_, [](const Event& event) {
+      return static_cast<InputKind>(event.tag().event_class) == InputKind::timer;
+    });
     forget_batch();
-    idle_until_ = instant;
-    return;  // W5: nothing happens at it
+    idle_until_ = timers_only ? idle_until_ : instant;  // a timer that is void lengthens no run
+    return;                                             // W5: nothing happens at it
   }
   now_ = instant;
   core_.set_now(now_);

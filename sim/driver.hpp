@@ -184,7 +184,7 @@ class Driver {
   std::int64_t steps_ = 0;
   Engine engine_;
   model::Instant now_ = 0;
-  model::Instant idle_until_ = 0;  // the last instant at which only what was over was due
+  model::Instant idle_until_ = 0;  // the last instant at which only tasks that are over were due
   std::uint32_t next_launch_ = 0;
   std::uint32_t next_sequence_ = 0;
   std::vector<Event> batch_;

@@ -20,8 +20,9 @@ namespace {
 
 class Draws {
  public:
-  explicit Draws(std::uint64_t seed)
-      : key_(model::draw_key({seed, model::DrawPurpose::workload, 0, 0})) {}
+  // Of what came later: `series` 1 and above move no draw of those below.
+  explicit Draws(std::uint64_t seed, std::uint64_t series = 0)
+      : key_(model::draw_key({seed, model::DrawPurpose::workload, series, 0})) {}
 
   [[nodiscard]] int below(int count) {
     return static_cast<int>(model::uniform_below(model::draw(key_, {next_++, 0, 0}),
@@ -58,6 +59,8 @@ struct Focus {
   bool sequential = false;   // no edge stays pipelined: the dialect,
   bool all_regular = false;  // or the axis
   bool whole_jobs = false;   // dialect ballista-pipelined
+  bool regions = false;      // dialect flink-region
+  bool bulk = false;         // gangs hold slots while they wait
   bool pipelined = false;
   bool wrong_shapes = false;
   bool distributions = false;
@@ -102,7 +105,7 @@ struct Executor {
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : seed_(seed), draw_(seed) {
+  explicit Generator(std::uint64_t seed) : seed_(seed), draw_(seed), draw_more_(seed, 1) {
     choose_focus();
     make_cluster();
     const int jobs = draw_.percent(20) ? 1 : draw_.range(2, 6 - static_cast<int>(jobs_.size()));
@@ -170,8 +173,11 @@ class Generator {
     focus_.all_regular = !focus_.everything_grouped && !focus_.sequential && draw_.percent(5);
     focus_.whole_jobs =
         !focus_.everything_grouped && !focus_.sequential && !focus_.all_regular && draw_.percent(6);
+    focus_.bulk = draw_more_.percent(12);
+    focus_.regions = !focus_.everything_grouped && !focus_.sequential && !focus_.all_regular &&
+                     !focus_.whole_jobs && draw_more_.percent(5);
     // Where a job is one group, one that reads its own stages through another job waits for ever.
-    focus_.other_jobs = focus_.other_jobs && !focus_.whole_jobs;
+    focus_.other_jobs = focus_.other_jobs && !focus_.whole_jobs && !focus_.regions;
   }
 
   // ---- the cluster ----
@@ -268,10 +274,12 @@ class Generator {
 
   std::string scheduler() {
     std::vector<std::string> keys;
-    const std::string accounting =
+    std::string accounting =
         draw_.percent(70) ? "sum" : draw_.pick({"largest-stage", "whole-executor"});
     const bool shares = accounting != "sum";
     const bool whole = accounting == "whole-executor";
+    const bool bulk = focus_.bulk || focus_.regions;
+    accounting = bulk && whole ? "largest-stage" : accounting;
     keys.push_back("\"accounting\": \"" + accounting + "\"");
     if (focus_.sequential) {
       keys.emplace_back("\"dialect\": \"sequential\"");
@@ -279,17 +287,10 @@ class Generator {
       keys.emplace_back("\"edges\": \"all-regular\"");
     } else if (focus_.whole_jobs) {
       keys.emplace_back("\"dialect\": \"ballista-pipelined\"");
+    } else if (focus_.regions) {
+      keys.emplace_back("\"dialect\": \"flink-region\"");
     }
-    keys.push_back(fmt::format(
-        R"("admission": {{"queue": "{}", "hold": "{}", "short": {}, "overtake": {}, "depth": {}}})",
-        draw_.pick({"fifo", "fifo", "fair", "priority", "smallest-first", "unordered"}),
-        shares || draw_.percent(70) ? "reserve" : draw_.pick({"check", "none"}),
-        draw_.pick({"\"wait\"", "\"wait\"", "\"fail\"",
-                    R"({"retry": {"interval": "2ms", "max": 5}})",
-                    R"({"fall-back": {"after": "0s"}})", R"({"fall-back": {"after": "3ms"}})"}),
-        draw_.pick({"\"never\"", "\"backfill\"", whole ? "\"never\"" : "\"easy\"",
-                    R"({"aging": {"after": "5ms"}})"}),
-        draw_.percent(80) ? 64 : draw_.range(1, 3)));
+    keys.push_back(admission(shares, whole));
     if (!focus_.sequential && draw_.percent(40)) {
       keys.push_back("\"completion\": \"" +
                      draw_.pick({"group", "after-parents", "immediate", "final-stage"}) + "\"");
@@ -333,6 +334,29 @@ class Generator {
       keys.push_back(slices());
     }
     return object_of(keys);
+  }
+
+  std::string admission(bool shares, bool whole) {
+    const int depth = draw_.percent(80) ? 64 : draw_.range(1, 3);
+    std::string overtake =
+        draw_.pick({"\"never\"", "\"backfill\"", whole ? "\"never\"" : "\"easy\"",
+                    R"({"aging": {"after": "5ms"}})"});
+    std::string when_short = draw_.pick(
+        {"\"wait\"", "\"wait\"", "\"fail\"", R"({"retry": {"interval": "2ms", "max": 5}})",
+         R"({"fall-back": {"after": "0s"}})", R"({"fall-back": {"after": "3ms"}})"});
+    std::string hold =
+        shares || draw_.percent(70) ? "\"reserve\"" : "\"" + draw_.pick({"check", "none"}) + "\"";
+    const std::string queue =
+        draw_.pick({"fifo", "fifo", "fair", "priority", "smallest-first", "unordered"});
+    if (focus_.bulk || focus_.regions) {
+      hold = fmt::format(R"({{"bulk": {{"timeout": "{}"}}}})",
+                         draw_more_.pick({"0s", "2ms", "5ms", "9ms", "20ms", "1s"}));
+      when_short = "\"wait\"";
+      overtake = overtake == "\"easy\"" ? "\"backfill\"" : overtake;
+    }
+    return fmt::format(
+        R"("admission": {{"queue": "{}", "hold": {}, "short": {}, "overtake": {}, "depth": {}}})",
+        queue, hold, when_short, overtake, depth);
   }
 
   std::string copies() {
@@ -717,6 +741,7 @@ class Generator {
 
   std::uint64_t seed_;
   Draws draw_;
+  Draws draw_more_;
   Focus focus_;
   std::vector<std::string> cluster_;
   std::vector<std::string> executors_;

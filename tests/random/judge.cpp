@@ -59,6 +59,7 @@ Scenario under(Scenario scenario, model::Dialect dialect, model::EdgesAxis edges
   const model::SchedulerConfig preset = model::preset(dialect);
   scenario.scheduler.dialect = dialect;
   scenario.scheduler.edges = edges;
+  scenario.scheduler.grouping = preset.grouping;
   scenario.scheduler.completion = preset.completion;
   scenario.scheduler.reject = preset.reject;
   return scenario;

@@ -18,6 +18,11 @@ constexpr auto places = std::to_array<std::string_view>({
     "group admitted",
     "rest of an executor reserved",
     "shared slots returned together",
+    "slots held by a bulk request",
+    "two bulk requests hold at once",
+    "held slots given up while waiting",
+    "bulk request admitted with what it held",
+    "bulk request timed out",
     "two groups admitted at one instant",
     "group waited for slots",
     "group waited for inputs",
@@ -192,6 +197,7 @@ std::vector<std::string> certain_violations(const std::vector<model::Violation>&
 Tally::Tally(const model::Scenario& scenario, Reached& reached)
     : backfills_(scenario.scheduler.admission.overtake == model::Overtake::backfill),
       shares_(scenario.scheduler.accounting != model::Accounting::sum),
+      bulk_(scenario.scheduler.admission.hold == model::Hold::bulk),
       reached_(reached) {
   for (const model::JobSpec& job : scenario.jobs) {
     for (const model::StageSpec& stage : job.stages) {
@@ -253,6 +259,8 @@ void Tally::on_job(const model::Event& event) {
   } else if (const auto* end = event.as<model::JobEnd>()) {
     if (end->outcome == model::JobOutcome::failed) {
       reached_.add(with("job failed", *end->code));
+      const bool timed_out = names_->text(end->detail).find("bulk timeout") != std::string::npos;
+      reached_.add("bulk request timed out", timed_out ? 1 : 0);
     } else {
       reached_.add(end->outcome == model::JobOutcome::succeeded ? "job succeeded"
                                                                 : "job cancelled");
@@ -360,8 +368,8 @@ void Tally::on_task(const model::Event& event) {
     }
     return;
   }
-  if (const auto* line = event.as<model::Reservation>(); line != nullptr && line->delta > 0) {
-    reached_.add("rest of an executor reserved");
+  if (const auto* line = event.as<model::Reservation>()) {
+    on_reservation(*line);
   }
   if (const auto* line = event.as<model::SlotReturned>();
       shares_ && line != nullptr && line->count > 1) {
@@ -387,6 +395,24 @@ void Tally::on_task(const model::Event& event) {
     reached_.add(counted ? "straggler counted" : "straggler uncounted");
   }
   reached_.add("success uncounted", counted ? 0 : 1);
+}
+
+void Tally::on_reservation(const model::Reservation& line) {
+  if (!bulk_) {
+    reached_.add("rest of an executor reserved", line.delta > 0 ? 1 : 0);
+    return;
+  }
+  const StageKey gang{line.job.value, line.stage.value};
+  held_[gang] += line.delta;
+  if (line.delta > 0) {
+    reached_.add("slots held by a bulk request");
+    const auto holding =
+        std::ranges::count_if(held_, [](const auto& one) { return one.second > 0; });
+    reached_.add("two bulk requests hold at once", holding > 1 ? 1 : 0);
+  } else {
+    reached_.add(units_[gang].waiting ? "held slots given up while waiting"
+                                      : "bulk request admitted with what it held");
+  }
 }
 
 void Tally::on_slice_start(const model::TaskRef& task) {

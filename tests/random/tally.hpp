@@ -65,20 +65,23 @@ class Tally final : public model::Observer {
   void on_executor(const model::Event& event);
   void on_copy_start(const model::TaskRef& task);
   void on_try_end(const model::TaskEnd& end);
+  void on_reservation(const model::Reservation& line);
   void on_slice_start(const model::TaskRef& task);
   void on_slice_end(const model::TaskEnd& end);
   [[nodiscard]] bool behind_a_head(std::int64_t rank) const;
 
   const bool backfills_;
   const bool shares_;
+  const bool bulk_;
   Reached& reached_;
   const model::NameTable* names_ = nullptr;
   std::int64_t next_rank_ = 0;
   std::int64_t groups_this_instant_ = 0;
   model::Instant instant_ = -1;
-  std::map<StageKey, Unit> units_;       // by stage
-  std::map<StageKey, StageKey> leader_;  // of members
-  std::set<StageKey> gathers_;           // collapse stages, by the scenario (A21)
+  std::map<StageKey, Unit> units_;         // by stage
+  std::map<StageKey, StageKey> leader_;    // of members
+  std::map<StageKey, std::int64_t> held_;  // slots by gang, under bulk
+  std::set<StageKey> gathers_;             // collapse stages, by the scenario (A21)
   // Partitions with a success that counts and was not lost since, by job, stage and partition.
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>> done_;
   // Copies started so far, by job, stage, attempt and partition.

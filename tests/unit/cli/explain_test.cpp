@@ -101,6 +101,21 @@ TEST_CASE("a gang at the head: the cluster drains to it, and its completion is d
         "19.0 ms earlier.");
 }
 
+TEST_CASE("a gang that holds a part of what it needs lacks the rest") {
+  const std::string rest = fmt::format(
+      R"("scheduler": {{ "admission": {{ "hold": {{ "bulk": {{ "timeout": "1s" }} }},
+                                         "overtake": "backfill" }} }},
+         "jobs": [ {}, {{ "name": "q", "submit": "1ms", {} }} ])",
+      busy, gang);
+  const auto found = explained(on(1, rest), "q");
+  CHECK(parts_of(found).starts_with(
+      "slots 1 20: q/map+sink waits for slots: needs 3 slots of profile default, 0 free; held by a "
+      "3, q 1\nrunning 20 25: "));
+  CHECK(helps_of(found) ==
+        "3 slots of profile default more, free at +0 s, would have admitted q/map+sink then, "
+        "19.0 ms earlier, had no unit ahead of it taken them.");
+}
+
 TEST_CASE("behind the waiting head of another job, under never") {
   const auto found = explained(behind(R"({ "dialect": "psd" })", "5ms"), "small");
   CHECK(

@@ -100,6 +100,7 @@ TEST_CASE("axis values") {
                                           {"accounting", "largest-stage"},
                                           {"accounting", "whole-executor"},
                                           {"admission.hold", "check"},
+                                          {"admission.hold", "bulk[timeout=1s]"},
                                           {"admission.short", "retry"},
                                           {"admission.overtake", "easy"},
                                           {"failure.group", "rerun-group[max=1]"},
@@ -118,10 +119,8 @@ TEST_CASE("axis values") {
     set(scenario, axis, value);
     CHECK(refused_at(scenario).empty());
   }
-  for (const auto& [axis, value] : Values{{"admission.hold", "bulk[timeout=1s]"},
-                                          {"slots", "shared[factor=2]"},
-                                          {"start", "lazy"},
-                                          {"read_cap", "2"}}) {
+  for (const auto& [axis, value] :
+       Values{{"slots", "shared[factor=2]"}, {"start", "lazy"}, {"read_cap", "2"}}) {
     CAPTURE(axis);
     CAPTURE(value);
     Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
@@ -166,6 +165,32 @@ TEST_CASE("what is shared is reserved at admission") {
   set(scenario, "admission.overtake", "easy");
   set(scenario, "accounting", "largest-stage");
   CHECK(refused_at(scenario).empty());
+  set(scenario, "accounting", "whole-executor");
+  CHECK(refused_at(scenario) == "/scheduler/accounting");
+}
+
+TEST_CASE("a bulk request says itself how it waits") {
+  using Values = std::vector<std::pair<std::string_view, std::string_view>>;
+  for (const auto& [axis, value] : Values{{"admission.short", "fail"},
+                                          {"admission.short", "retry"},
+                                          {"admission.short", "fall-back"},
+                                          {"admission.shortfall", "rejection"},
+                                          {"admission.overtake", "easy"}}) {
+    CAPTURE(value);
+    Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
+    set(scenario, axis, value);
+    CHECK(refused_at(scenario).empty());
+    set(scenario, "admission.hold", "bulk[timeout=1s]");
+    CHECK(refused_at(scenario) == "/scheduler/admission/hold");
+  }
+  Scenario scenario = scenario_of(Dialect::flink_region, EdgeKind::pipelined);
+  CHECK(refused_at(scenario).empty());
+  for (const auto& [axis, value] : Values{{"accounting", "sum"},
+                                          {"admission.overtake", "never"},
+                                          {"accounting", "largest-stage"}}) {
+    set(scenario, axis, value);
+    CHECK(refused_at(scenario).empty());
+  }
   set(scenario, "accounting", "whole-executor");
   CHECK(refused_at(scenario) == "/scheduler/accounting");
 }

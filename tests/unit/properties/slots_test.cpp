@@ -121,6 +121,66 @@ TEST_CASE("RESERVATION: reservations that outlive their step") {
         violated);
 }
 
+TEST_CASE("RESERVATION: what a waiting gang holds") {
+  // A gang of three waits on two executors of two slots, one of them taken; it may hold three.
+  const Slots three{{"default", 3}};
+  const auto holding = [&three](const std::function<void(JournalBuilder&)>& lines) {
+    JournalBuilder j;
+    j.run({.axes = {{"admission.hold", "bulk[timeout=1s]"}, {"admission.overtake", "backfill"}}});
+    j.executor("e0", 2).executor("e1", 2);
+    j.job("x", {{"s", 4}}).started("x").submitted("x/s", 4).start({"x/s/0", "e0"});
+    j.job("g", {{"m", 2}, {"n", 1}}, {{"m", "n", true}})
+        .started("g")
+        .formed("g/m", {"m", "n"}, three);
+    j.waits_for_slots("g/m", three, three).reserve("g/m", "e0", 1, 1).at(1);
+    lines(j);
+    return verdict_of(j.at(3).over(RunEndCause::horizon), "RESERVATION");
+  };
+  const auto admit = [&three](JournalBuilder& j, std::int64_t gives_up) {
+    j.at(2).admitted("g/m", three).submitted("g/m", 2).submitted("g/n", 1);
+    j.reserve("g/m", "e0", 1 - gives_up, -gives_up);
+    return &j;
+  };
+  CHECK(holding([](JournalBuilder&) {}) == held);
+  CHECK(holding([](JournalBuilder& j) { j.reserve("g/m", "e1", 2, 2); }) == held);
+  // Its launches: on what it held, with free slots for the rest.
+  CHECK(holding([&](JournalBuilder& j) {
+          admit(j, 1)->start({"g/m/0", "e0"}).start({"g/m/1", "e1"}).start({"g/n/0", "e1"});
+        }) == held);
+  CHECK(holding([&](JournalBuilder& j) {  // what it held is left idle
+          j.success({"x/s/0", "e0"});
+          j.executor("e2", 1).at(2).admitted("g/m", three).submitted("g/m", 2).submitted("g/n", 1);
+          j.reserve("g/m", "e0", 0, -1);
+          j.start({"g/m/0", "e2"}).start({"g/m/1", "e1"}).start({"g/n/0", "e1"});
+        }) == violated);
+  CHECK(holding([&](JournalBuilder& j) {  // there are not so many slots
+          j.start({"x/s/1", "e1"});
+          admit(j, 1)->start({"g/m/0", "e0"}).start({"g/m/1", "e1"}).start({"g/n/0", "e1"});
+        }) == violated);
+  // More than it lacks, more than there is, where nothing can be launched, or a wrong sum.
+  CHECK(holding([](JournalBuilder& j) { j.executor("e2", 4).reserve("g/m", "e2", 3, 3); }) ==
+        violated);
+  CHECK(holding([](JournalBuilder& j) { j.reserve("g/m", "e0", 2, 1); }) == violated);
+  CHECK(holding([](JournalBuilder& j) { j.held("e1").reserve("g/m", "e1", 1, 1); }) == violated);
+  CHECK(holding([](JournalBuilder& j) { j.reserve("g/m", "e1", 2, 1); }) == violated);
+  // Others' launches.
+  CHECK(holding([](JournalBuilder& j) { j.start({"x/s/1", "e1"}); }) == held);
+  CHECK(holding([](JournalBuilder& j) { j.start({"x/s/1", "e0"}); }) == violated);
+  // What must be given up: with the executor, with the input, with the wait.
+  CHECK(holding([](JournalBuilder& j) { j.lost("e0"); }) == violated);
+  CHECK(holding([](JournalBuilder& j) { j.lost("e0").reserve("g/m", "e0", 0, -1); }) == held);
+  CHECK(holding([](JournalBuilder& j) { j.held("e0").at(2).start({"x/s/1", "e1"}); }) == violated);
+  CHECK(holding([](JournalBuilder& j) { j.held("e0").reserve("g/m", "e0", 0, -1); }) == held);
+  CHECK(holding([](JournalBuilder& j) { j.waits_for_inputs("g/m"); }) == violated);
+  CHECK(holding([](JournalBuilder& j) { j.reserve("g/m", "e0", 0, -1).waits_for_inputs("g/m"); }) ==
+        held);
+  CHECK(holding([](JournalBuilder& j) {
+          j.waits_for_inputs("g/m").reserve("g/m", "e0", 0, -1).at(2).reserve("g/m", "e0", 1, 1);
+        }) == violated);
+  CHECK(holding([](JournalBuilder& j) { j.group_cancelled("g/m", CancelCause::job_failed); }) ==
+        violated);
+}
+
 TEST_CASE("CLAIMS_MATCH: claims that the journal contradicts") {
   const auto need = [](std::int64_t n) {
     return edited<GroupQueued>([n](GroupQueued& line) { line.need->front().n = n; });
