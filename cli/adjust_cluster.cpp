@@ -152,6 +152,18 @@ model::ProfileId find_profile(const Scenario& scenario, NameId name) {
              : model::ProfileId(static_cast<std::size_t>(found - profiles.begin()));
 }
 
+// An executor of `other`, in the names and resources of `scenario`.
+void adopt_executor(Scenario& scenario, const Scenario& other, model::ExecutorSpec& executor) {
+  executor.name = adopt(scenario, other, executor.name);
+  executor.host = adopt(scenario, other, executor.host);
+  executor.rack = adopt(scenario, other, executor.rack);
+  if (executor.profile.valid()) {
+    const NameId profile = other.cluster.profiles[executor.profile.index()].name;
+    executor.profile = find_profile(scenario, adopt(scenario, other, profile));
+  }
+  executor.resources = adopt(scenario, other, executor.resources);
+}
+
 Result<void> set_by_file(Scenario& scenario, const std::string& path) {
   auto other = read_cluster_file(path);
   if (!other) {
@@ -169,20 +181,13 @@ Result<void> set_by_file(Scenario& scenario, const std::string& path) {
   }
   for (const model::ExecutorSpec& source : other->cluster.executors) {
     model::ExecutorSpec executor = source;
-    executor.name = adopt(scenario, *other, source.name);
-    executor.host = adopt(scenario, *other, source.host);
-    executor.rack = adopt(scenario, *other, source.rack);
-    if (source.profile.valid()) {
-      executor.profile = find_profile(
-          scenario, adopt(scenario, *other, other->cluster.profiles[source.profile.index()].name));
-    }
-    executor.resources = adopt(scenario, *other, source.resources);
+    adopt_executor(scenario, *other, executor);
     scenario.cluster.executors.push_back(std::move(executor));
   }
-  if (other->cluster.autoscale) {
-    return refuse("an autoscaling cluster is not built yet", "list the executors");
+  scenario.cluster.autoscale = other->cluster.autoscale;
+  if (scenario.cluster.autoscale) {
+    adopt_executor(scenario, *other, scenario.cluster.autoscale->executor);
   }
-  scenario.cluster.autoscale.reset();
   scenario.cluster.overheads = other->cluster.overheads;
   scenario.cluster.network = other->cluster.network;
   return {};
@@ -239,6 +244,9 @@ Result<void> set_cluster(Scenario& scenario, const ClusterChange& change) {
   for (model::ExecutorSpec& executor : scenario.cluster.executors) {
     executor.resources.resize(scenario.cluster.resources.size());
   }
+  if (scenario.cluster.autoscale) {
+    scenario.cluster.autoscale->executor.resources.resize(scenario.cluster.resources.size());
+  }
   if (change.drop_losses) {
     drop_losses(scenario);
   }
@@ -252,8 +260,13 @@ std::string cluster_text(const Scenario& scenario) {
     const std::size_t profile = executor.profile.valid() ? executor.profile.index() : 0;
     slots += model::slots_of(executor.resources, cluster.profiles[profile].task);
   }
-  return fmt::format("{} executor{}, {} slot{}", cluster.executors.size(),
-                     cluster.executors.size() == 1 ? "" : "s", slots, slots == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{} executor{}, {} slot{}", cluster.executors.size(),
+                  cluster.executors.size() == 1 ? "" : "s", slots, slots == 1 ? "" : "s");
+  if (cluster.autoscale) {
+    text += fmt::format(", autoscale {} to {}", cluster.autoscale->min, cluster.autoscale->max);
+  }
+  return text;
 }
 
 Result<model::JobSpec> adopt_job(Scenario& scenario, const Scenario& other,

@@ -26,8 +26,8 @@ constexpr std::array built_axes = std::to_array<BuiltAxis>({
     {"admission.queue", {"fifo", "fair", "priority", "smallest-first", "unordered"}, 5},
     {"admission.hold", {"reserve", "check", "bulk", "none"}, 4},
     {"accounting", {"sum", "largest-stage", "whole-executor"}, 3},
-    {"slots", {"exclusive"}, 1},
-    {"start", {"eager"}, 1},
+    {"slots", {"exclusive", "shared"}, 2},
+    {"start", {"eager", "phased"}, 2},
     {"offers", {"push", "pull"}, 2},
     {"read_cap", {"none"}, 1},
 });
@@ -41,32 +41,6 @@ std::string axis_pointer(std::string_view axis) {
   std::string pointer = "/scheduler/" + std::string(axis);
   std::replace(pointer.begin(), pointer.end(), '.', '/');
   return pointer;
-}
-
-// The kind of an edge after the axis `edges`; a stage of another job is always read regularly.
-bool is_pipelined(const SchedulerConfig& config, const EdgeSpec& edge) {
-  if (!edge.from.valid() || config.edges == EdgesAxis::all_regular) {
-    return false;
-  }
-  return config.edges == EdgesAxis::all_pipelined || edge.kind == EdgeKind::pipelined;
-}
-
-// By stage: has it a pipelined edge?
-std::vector<bool> group_members(const SchedulerConfig& config, const JobSpec& job) {
-  std::vector<bool> member(job.stages.size());
-  for (const EdgeSpec& edge : job.edges) {
-    if (is_pipelined(config, edge)) {
-      member[edge.from.index()] = true;
-      for (const StageIndex to : edge.to) {
-        member[to.index()] = true;
-      }
-    }
-  }
-  return member;
-}
-
-bool rejects(const SchedulerConfig& config, Code code) {
-  return std::find(config.reject.begin(), config.reject.end(), code) != config.reject.end();
 }
 
 // What is shared is a reservation made at admission for tasks that start there and then; with axes
@@ -127,6 +101,47 @@ std::optional<Error> unsupported_bulk(const SchedulerConfig& config) {
     return beside("admission.overtake", admission.overtake_object ? "of a shared object" : "easy",
                   "built are: never, backfill, aging");
   }
+  if (config.slots != SlotsAxis::exclusive) {
+    return beside("slots", name_of(config.slots), "built is: exclusive");
+  }
+  return std::nullopt;
+}
+
+// W6: a lazy task starts at the first read of its output. Under scripted and coupled timing tasks
+// take their durations whatever their inputs do (W8), so nothing is ever read. Phases are an order
+// of launches where members are launched one by one.
+std::optional<Error> unsupported_start(const SchedulerConfig& config) {
+  if (config.start == Start::lazy) {
+    return not_built(axis_pointer("start"),
+                     "start lazy, which needs a timing in which outputs are read (W6),",
+                     "built are: eager, phased");
+  }
+  if (config.start == Start::phased && config.admission.hold != Hold::none) {
+    return not_built(
+        axis_pointer("start"),
+        fmt::format("start phased beside admission.hold {}", name_of(config.admission.hold)),
+        "built is admission.hold none, or start eager");
+  }
+  return std::nullopt;
+}
+
+// What a group shares under A10 is its slots; who would share them with whom besides nobody says.
+// And amounts times the factor must stay countable.
+std::optional<Error> unsupported_sharing(const SchedulerConfig& config) {
+  constexpr std::int64_t factor_max = 1000;
+  if (config.slots != SlotsAxis::shared) {
+    return std::nullopt;
+  }
+  if (config.accounting != Accounting::sum) {
+    return not_built(axis_pointer("slots"),
+                     fmt::format("slots shared beside accounting {}", name_of(config.accounting)),
+                     "built is accounting sum, or slots exclusive");
+  }
+  if (config.slots_factor > factor_max) {
+    return not_built(axis_pointer("slots"),
+                     fmt::format("slots shared[factor={}]", config.slots_factor),
+                     fmt::format("built are 0, which is no bound, to {}", factor_max));
+  }
   return std::nullopt;
 }
 
@@ -146,7 +161,10 @@ std::optional<Error> unsupported_axes(const Scenario& scenario) {
     return not_built(axis_pointer("dialect"),
                      fmt::format("dialect \"{}\"", name_of(config.dialect)),
                      "built are: sequential, psd, spark, prototype, barrier, ballista, "
-                     "ballista-pipelined, flink-region");
+                     "ballista-pipelined, trino-phased, flink-region");
+  }
+  if (std::optional<Error> error = unsupported_start(config)) {
+    return error;
   }
   for (const BuiltAxis& row : built_axes) {
     const AxisText value = get_axis(config, scenario.names, row.axis);
@@ -163,23 +181,10 @@ std::optional<Error> unsupported_axes(const Scenario& scenario) {
   if (std::optional<Error> error = unsupported_bulk(config)) {
     return error;
   }
-  return unsupported_slices(config);
-}
-
-// Rejected jobs never reach the missing feature; `autoscale` is a setting beside a job that this
-// dialect may reject.
-std::optional<Error> unsupported_job(const Scenario& scenario, std::size_t index) {
-  const SchedulerConfig& config = scenario.scheduler;
-  const JobSpec& job = scenario.jobs[index];
-  const std::vector<bool> member = group_members(config, job);
-  const bool grouped = std::find(member.begin(), member.end(), true) != member.end();
-  const std::string_view name = scenario.names.text(job.name);
-  if (scenario.cluster.autoscale && !(grouped && rejects(config, Code::dynamic_allocation))) {
-    return not_built("/cluster/autoscale",
-                     fmt::format("autoscaling for a job that is not rejected (\"{}\")", name),
-                     "leave it out");
+  if (std::optional<Error> error = unsupported_sharing(config)) {
+    return error;
   }
-  return std::nullopt;
+  return unsupported_slices(config);
 }
 
 }  // namespace
@@ -188,7 +193,7 @@ bool is_built(Dialect dialect) {
   return dialect == Dialect::sequential || dialect == Dialect::psd || dialect == Dialect::spark ||
          dialect == Dialect::prototype || dialect == Dialect::barrier ||
          dialect == Dialect::ballista || dialect == Dialect::ballista_pipelined ||
-         dialect == Dialect::flink_region;
+         dialect == Dialect::trino_phased || dialect == Dialect::flink_region;
 }
 
 std::span<const std::string_view> built_values(std::string_view axis) {
@@ -205,15 +210,7 @@ std::optional<Error> unsupported(const Scenario& scenario) {
     return not_built("/timing", fmt::format("timing \"{}\"", name_of(scenario.timing)),
                      "built are: scripted, coupled");
   }
-  if (std::optional<Error> error = unsupported_axes(scenario)) {
-    return error;
-  }
-  for (std::size_t i = 0; i < scenario.jobs.size(); ++i) {
-    if (std::optional<Error> error = unsupported_job(scenario, i)) {
-      return error;
-    }
-  }
-  return std::nullopt;
+  return unsupported_axes(scenario);
 }
 
 }  // namespace rehearse::model

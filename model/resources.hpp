@@ -23,6 +23,11 @@ inline constexpr std::int64_t unbounded_slots = std::numeric_limits<std::int32_t
 // amount of 0 is no constraint; capped at unbounded_slots (also when nothing constrains).
 [[nodiscard]] std::int64_t slots_of(const ResourceVector& free, const ResourceVector& task);
 
+// A22: an executor that shares its slots without a bound offers so many tasks more than it has
+// slots. Slots beyond shared_slots_max count as that many.
+inline constexpr std::int64_t no_bound_slots = std::int64_t{1} << 30;
+inline constexpr std::int64_t shared_slots_max = std::int64_t{1} << 20;
+
 struct Profile {
   NameId name;
   ResourceVector task;  // amounts of one task

@@ -193,6 +193,10 @@ std::vector<std::uint32_t> grouped(const JobSpec& job, const GraphRules& rules,
     case Grouping::component:
       return components(pipelined, count);
     case Grouping::region:
+      // Of a job that is refused for a cycle of stages nothing is merged: its edges are as written.
+      if (order.empty()) {
+        return components(pipelined, count);
+      }
       return regions(regular, components(pipelined, count));
     case Grouping::job:
       if (!pipelined.empty()) {

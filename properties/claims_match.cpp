@@ -26,7 +26,7 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     const Group* group = seen.group;
     const Index profile = seen.stage->profile;
-    if (group == nullptr || profile == no_index || !track().rules().exclusive_slots()) {
+    if (group == nullptr || profile == no_index) {
       return;
     }
     if (group->state != GroupState::admitted || group->attempt != event.task.attempt) {
@@ -88,15 +88,14 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
   }
 
   void check_admitted(const model::GroupAdmitted& event, const Seen& seen) {
-    if (track().rules().exclusive_slots() && !equal(event.slots, seen.group->demand)) {
+    if (!equal(event.slots, seen.group->demand)) {
       found(fmt::format("{} was admitted with slots that are not its demand (A2)",
                         track().name(event.group)));
     }
   }
 
   void check_queued(const model::GroupQueued& event, const Seen& seen) {
-    if (event.reason != model::QueuedReason::slots || !event.need || !event.have ||
-        !track().rules().exclusive_slots()) {
+    if (event.reason != model::QueuedReason::slots || !event.need || !event.have) {
       return;
     }
     const std::string name = track().name(*seen.job, *seen.group);
@@ -161,8 +160,7 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
   }
 
   void check_rejected(const model::JobRejected& event, const Seen& seen) {
-    if (event.code != model::Code::insufficient_slots || !event.need || !event.have ||
-        !track().rules().exclusive_slots()) {
+    if (event.code != model::Code::insufficient_slots || !event.need || !event.have) {
       return;
     }
     const std::string name = track().name(*seen.job);
@@ -186,8 +184,7 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
 
   // Slots that the job's own teardown frees in this step came back after the judgement.
   void check_end(const model::JobEnd& event, const Seen& seen) {
-    if (event.code != model::Code::insufficient_slots || !event.need || !event.have ||
-        !track().rules().exclusive_slots()) {
+    if (event.code != model::Code::insufficient_slots || !event.need || !event.have) {
       return;
     }
     const std::string name = track().name(*seen.job);

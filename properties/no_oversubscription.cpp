@@ -35,18 +35,12 @@ class NoOversubscription final : public MonitorOf<NoOversubscription> {
                         track().text(event.task.executor), track().profile_text(executor.profile)));
       return;
     }
-    const model::SchedulerConfig& config = track().rules().config;
-    const bool shared = config.slots == model::SlotsAxis::shared;
-    if (shared && config.slots_factor == 0) {
-      return;
-    }
     if (!track().takes_slot(event, seen)) {
       return;
     }
     if (!track().slots().fits_more({.executor = seen.executor_index,
                                     .profile = seen.stage->profile,
                                     .slots = event.task.size(),
-                                    .factor = shared ? config.slots_factor : 1,
                                     .beside_reserved = false})) {
       found(fmt::format("{} launched on {} beside {} taken slots: more than its capacity (A4)",
                         track().name(event.task), track().text(event.task.executor),

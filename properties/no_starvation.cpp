@@ -91,8 +91,8 @@ class NoStarvation final : public MonitorOf<NoStarvation> {
 
   [[nodiscard]] bool judged(RunOver /*over*/) const override {
     const model::AdmissionConfig& admission = track().rules().config.admission;
-    return bound() != WaitingBound::starts_as_planned && track().rules().exclusive_slots() &&
-           !admission.queue_object && !admission.overtake_object;
+    return bound() != WaitingBound::starts_as_planned && !admission.queue_object &&
+           !admission.overtake_object;
   }
 
  private:

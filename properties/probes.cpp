@@ -180,9 +180,6 @@ class Ledger final : public MonitorOf<Ledger> {
       found(fmt::format("the core counts {} live jobs, the journal {} (F9)", probe.jobs,
                         track().live_jobs()));
     }
-    if (!track().rules().exclusive_slots()) {
-      return;
-    }
     if (probe.busy != track().slots().busy()) {
       found(fmt::format("the core counts {} busy slots, the journal {} (A4)", probe.busy,
                         track().slots().busy()));

@@ -45,7 +45,6 @@ class Reservation final : public MonitorOf<Reservation> {
       const bool fits = track().slots().fits_more({.executor = seen.executor_index,
                                                    .profile = seen.stage->profile,
                                                    .slots = event.task.size(),
-                                                   .factor = 1,
                                                    .beside_reserved = true});
       if (!fits) {
         found(fmt::format("{} launched into slots reserved on {} (A2)", track().name(event.task),
@@ -149,7 +148,6 @@ class Reservation final : public MonitorOf<Reservation> {
     if (!open || !track().slots().fits_more({.executor = seen.executor_index,
                                              .profile = place[3],
                                              .slots = line.delta,
-                                             .factor = 1,
                                              .beside_reserved = true})) {
       found(fmt::format("{} reserves {} slots of {} on {} that are not free (A2)", name, line.delta,
                         track().text(line.profile), track().text(line.executor)));
@@ -214,7 +212,7 @@ class Reservation final : public MonitorOf<Reservation> {
   }
 
   void check_admission(const model::GroupAdmitted& event, const Seen& seen) {
-    if (!track().rules().exclusive_slots() || (seen.group->reserved > 0 && !piecewise())) {
+    if (seen.group->reserved > 0 && !piecewise()) {
       return;
     }
     std::vector<std::int64_t> held(track().slots().profiles(), 0);  // by itself
@@ -240,7 +238,7 @@ class Reservation final : public MonitorOf<Reservation> {
     const Index profile = seen.stage->profile;
     const bool own = seen.group != nullptr && seen.group->attempt == event.task.attempt &&
                      profile != no_index && seen.group->owed[profile] > 0;
-    if (own || profile == no_index || !track().rules().exclusive_slots()) {
+    if (own || profile == no_index) {
       return;
     }
     // A task of this profile takes one of its slots; of other profiles it takes what the next

@@ -31,8 +31,10 @@ struct Rules {
     return config.admission.hold == model::Hold::reserve ||
            config.admission.hold == model::Hold::bulk;
   }
-  // A slot serves one task, or the tasks that one group shares it among (A10); not A22.
-  [[nodiscard]] bool exclusive_slots() const { return config.slots == model::SlotsAxis::exclusive; }
+  // A22: an executor offers so many times its slots; 0: no bound.
+  [[nodiscard]] std::int64_t slots_factor() const {
+    return config.slots == model::SlotsAxis::shared ? config.slots_factor : 1;
+  }
 };
 
 // Axes and values this version does not know are left at the dialect's own: a journal of another

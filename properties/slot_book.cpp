@@ -11,7 +11,8 @@
 
 namespace rehearse::properties {
 
-void SlotBook::start(const model::RunStart& run) {
+void SlotBook::start(const model::RunStart& run, std::int64_t factor) {
+  factor_ = factor;
   for (const model::ProfileAmounts& profile : run.profiles) {
     profile_names_.push_back(profile.profile);
     for (const model::Amount& item : profile.task) {
@@ -52,6 +53,9 @@ Index SlotBook::add(const model::ExecutorAdded& event) {
       amounts_[index * width_ + r].capacity = item.amount;
     }
   }
+  if (factor_ != 1) {
+    stretch(index);
+  }
   cached_free_.resize(executors_.size() * profile_names_.size(), 0);
   if (event.executor.index() >= executor_of_name_.size()) {
     executor_of_name_.resize(event.executor.index() + 1, no_index);
@@ -61,6 +65,28 @@ Index SlotBook::add(const model::ExecutorAdded& event) {
   ++returns_;
   idle_capacity_known_ = false;
   return index;
+}
+
+// A22: so many times the slots of an executor of one profile, so many times the amounts of one that
+// serves several; never a profile of which it has no slot at all.
+void SlotBook::stretch(Index index) {
+  Executor& executor = executors_[index];
+  const auto profiles = static_cast<Index>(profile_names_.size());
+  const Index only = profiles == 1 ? 0 : executor.profile;
+  std::vector<bool> without(profiles, false);
+  for (Index p = 0; p < profiles; ++p) {
+    if (serves(index, p)) {
+      const std::int64_t slots = slots_in(index, p, true);
+      without[p] = slots == 0;
+      executor.own_slots = std::max(executor.own_slots, slots);
+    }
+  }
+  executor.without = std::move(without);
+  for (std::size_t r = 0; r < width_; ++r) {
+    std::int64_t& capacity = amounts_[index * width_ + r].capacity;
+    const std::int64_t task = only == no_index ? 0 : task_amounts_[only * width_ + r];
+    capacity = task > 0 ? executor.own_slots * task * factor_ : capacity * factor_;
+  }
 }
 
 void SlotBook::lose(Index executor, bool outputs_gone) {
@@ -173,12 +199,15 @@ bool SlotBook::fits_more(const Question& question) const {
   if (question.profile == no_index) {
     return true;
   }
+  if (factor_ == 0) {
+    return slots_in(question.executor, question.profile, false) >= question.slots;
+  }
   const std::int64_t* task = task_amounts_.data() + question.profile * width_;
   for (std::size_t r = 0; r < width_; ++r) {
     const Amounts& amounts = amounts_[question.executor * width_ + r];
     const std::int64_t set_aside = question.beside_reserved ? amounts.reserved : 0;
     const std::int64_t after = amounts.used + set_aside + question.slots * task[r];
-    if (task[r] > 0 && after > amounts.capacity * question.factor) {
+    if (task[r] > 0 && after > amounts.capacity) {
       return false;
     }
   }
@@ -188,6 +217,15 @@ bool SlotBook::fits_more(const Question& question) const {
 std::int64_t SlotBook::slots_in(Index executor, Index profile, bool idle) const {
   if (!serves(executor, profile)) {
     return 0;
+  }
+  if (const Executor& row = executors_[executor]; factor_ != 1 && !row.without.empty()) {
+    if (row.without[profile]) {
+      return 0;
+    }
+    if (factor_ == 0) {
+      return model::no_bound_slots + std::min(row.own_slots, model::shared_slots_max) -
+             (idle ? 0 : row.busy_slots + row.reserved_slots);
+    }
   }
   std::int64_t slots = model::unbounded_slots;
   for (std::size_t r = 0; r < width_; ++r) {

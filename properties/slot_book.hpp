@@ -33,10 +33,12 @@ struct Executor {
   std::int32_t live_tasks = 0;
   std::int32_t busy_slots = 0;  // running tasks and held slots
   std::int32_t reserved_slots = 0;
+  std::int64_t own_slots = 0;      // the most of any profile; only where slots are shared
   std::uint32_t epoch = 0;         // goes up whenever outputs here are struck off, and at its loss
   std::uint32_t fenced_epoch = 0;  // epochs before this one are over for certain (X9)
   model::NameId name;
   model::NameId host;
+  std::vector<bool> without;  // by profile: it has no slot; only where slots are shared
   std::vector<HeldSlot> held_slots;
   std::vector<HeldSlot> early_slots;              // came back before the line of their task (C6)
   std::uint64_t returned_in = ~std::uint64_t{0};  // instant of the last slot_returned line about it
@@ -44,8 +46,9 @@ struct Executor {
 
 class SlotBook {
  public:
-  // Profiles of the run line; their order is that of every per-profile vector.
-  void start(const model::RunStart& run);
+  // Profiles of the run line; their order is that of every per-profile vector. `factor`: executors
+  // offer so many times their slots (A22); 0: without a bound.
+  void start(const model::RunStart& run, std::int64_t factor);
 
   Index add(const model::ExecutorAdded& event);
   void lose(Index executor, bool outputs_gone);
@@ -75,13 +78,12 @@ class SlotBook {
   [[nodiscard]] std::size_t profiles() const { return profile_names_.size(); }
   [[nodiscard]] model::NameId profile_name(Index profile) const { return profile_names_[profile]; }
 
-  // So many slots more of the profile stay within factor * capacity, beside what is taken and, when
-  // `beside_reserved`, what is reserved there.
+  // So many slots more of the profile stay within what the executor offers, beside what is taken
+  // and, when `beside_reserved`, what is reserved there.
   struct Question {
     Index executor = no_index;
     Index profile = no_index;
     std::int64_t slots = 1;
-    std::int64_t factor = 1;
     bool beside_reserved = false;
   };
   [[nodiscard]] bool fits_more(const Question& question) const;
@@ -114,8 +116,11 @@ class SlotBook {
   void mark(Index executor);
   void refresh(Index executor) const;
   [[nodiscard]] std::int64_t slots_in(Index executor, Index profile, bool idle) const;
+  // Of an executor whose slots are shared: what it offers instead of what it has.
+  void stretch(Index executor);
 
   std::size_t width_ = 0;  // resources that a profile names
+  std::int64_t factor_ = 1;
   std::vector<model::NameId> resource_names_;
   std::vector<model::NameId> profile_names_;
   std::vector<std::int64_t> task_amounts_;  // [profile * width_ + resource]

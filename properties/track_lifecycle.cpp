@@ -74,7 +74,7 @@ std::vector<Index> topological_order(const JobBody& body, const std::vector<Inde
 
 void Track::apply_one(const model::RunStart& event) {
   rules_ = rules_of(event, *names_);
-  slots_.start(event);
+  slots_.start(event, rules_.slots_factor());
   shared_.begin(event, *names_);
   owed_.assign(slots_.profiles(), 0);
   waits_.start(rules_, slots_.profiles());

@@ -48,8 +48,8 @@ class WorkConserving final : public MonitorOf<WorkConserving> {
 
   [[nodiscard]] bool judged(RunOver /*over*/) const override {
     const model::AdmissionConfig& admission = config().admission;
-    return track().rules().exclusive_slots() && admission.hold != model::Hold::bulk &&
-           !admission.queue_object && !admission.overtake_object &&
+    return admission.hold != model::Hold::bulk && !admission.queue_object &&
+           !admission.overtake_object &&
            config().accounting != model::Accounting::whole_executor;  // free is not idle
   }
 
@@ -217,6 +217,9 @@ class WorkConserving final : public MonitorOf<WorkConserving> {
     if (first != nullptr && track().slots().free()[profile] > 0 && may_start(*first, profile)) {
       const Job& job = track().job(first->job);
       const Stage& stage = job.body->stages[first->stage];
+      if (config().start != model::Start::eager && stage.group != no_index) {
+        return;  // W6: it may have to wait for others of its group, no line says for which
+      }
       found(fmt::format("{} tasks of {} wait and {} slots of {} are free (A8)", stage.waiting,
                         track().name(job, stage), track().slots().free()[profile],
                         track().profile_text(profile)));

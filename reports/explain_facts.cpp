@@ -71,7 +71,7 @@ GangFacts* ExplainFacts::gang(const model::StageRef& ref) {
 // ---- the run and its executors ----
 
 void ExplainFacts::apply(const model::RunStart& event) {
-  ledger_.run_started(event);
+  ledger_.run_started(event, *names_);
   work_.run_started(event, *names_);
   rules_.coupled = event.timing == model::Timing::coupled;
   for (const model::ProfileAmounts& profile : event.profiles) {

@@ -204,7 +204,7 @@ void Metrics::State::on(const model::RunStart& event) {
   run.dialect = names->text(event.dialect);
   run.timing = event.timing;
   run.seed = event.seed;
-  ledger.run_started(event);
+  ledger.run_started(event, *names);
   shared.begin(event, *names);
   work.run_started(event, *names);
 }

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 
+#include "model/axes.hpp"
 #include "model/resources.hpp"
 #include "model/support/check.hpp"
+#include "model/support/units.hpp"
 
 namespace rehearse::reports {
 namespace {
@@ -19,12 +21,24 @@ std::uint64_t bit(std::size_t profile) {
   return std::uint64_t{1} << std::min<std::size_t>(profile, 63);
 }
 
+// "exclusive", "shared[factor=2]".
+std::int64_t factor_of(std::string_view text) {
+  const auto value = model::parse_axis_text(text);
+  if (!value || value->value != "shared" || value->parameters.empty()) {
+    return 1;
+  }
+  return model::parse_decimal(value->parameters.front().value.value, 1).value_or(1);
+}
+
 bool is_unbounded(std::int64_t slots) { return slots >= model::unbounded_slots; }
 
 }  // namespace
 
-void SlotLedger::run_started(const model::RunStart& run) {
+void SlotLedger::run_started(const model::RunStart& run, const model::NameTable& names) {
   RH_CHECK(executors_.empty());
+  for (const model::AxisValue& item : run.axes) {
+    factor_ = names.text(item.axis) == "slots" ? factor_of(names.text(item.value)) : factor_;
+  }
   for (const model::ProfileAmounts& profile : run.profiles) {
     profile_names_.push_back(profile.profile);
     for (const model::Amount& amount : profile.task) {
@@ -152,9 +166,25 @@ void SlotLedger::released(model::NameId name) {
   }
 }
 
+// Of one profile it offers so many times its slots; of several, see recount_shared.
+std::int64_t SlotLedger::offered(const Executor& executor, std::size_t place) const {
+  const std::int64_t slots = executor.slots[place];
+  if (factor_ == 0) {
+    return slots == 0 ? 0 : model::no_bound_slots;
+  }
+  if (factor_ == 1 || slots == 0 || is_unbounded(slots) || executor.slots.size() == 1) {
+    return is_unbounded(slots) ? slots : slots * factor_;
+  }
+  std::vector<std::int64_t> amounts = executor.amounts;
+  for (std::int64_t& amount : amounts) {
+    amount *= factor_;
+  }
+  return fit(amounts, place);
+}
+
 void SlotLedger::count_capacity(const Executor& executor, std::int64_t sign) {
   for (std::size_t i = 0; i < executor.slots.size(); ++i) {
-    capacity_[executor.unbound ? i : executor.profile] += sign * executor.slots[i];
+    capacity_[executor.unbound ? i : executor.profile] += sign * offered(executor, i);
   }
 }
 
@@ -271,6 +301,9 @@ void SlotLedger::recount(Executor& executor) const {
     counted.reserved = std::min(held.reserved, slots - counted.busy - counted.blocked);
     executor.room[own] = slots - counted.busy - counted.blocked - counted.reserved;
   }
+  if (factor_ != 1) {
+    recount_shared(executor);
+  }
   Sums& counted = executor.counted;
   const std::int64_t taken = counted.busy + counted.blocked + counted.reserved;
   const bool unbounded = is_unbounded(executor.slots[own]);
@@ -289,6 +322,29 @@ void SlotLedger::recount(Executor& executor) const {
     executor.free.fits |= executor.room[i] > 0 ? bit(executor.unbound ? i : executor.profile) : 0;
   }
   executor.free.slots = free;
+}
+
+// What more fits where tasks share slots. Busy slots and the like are as counted: at most all.
+void SlotLedger::recount_shared(Executor& executor) const {
+  std::int64_t tasks = 0;
+  std::vector<std::int64_t> amounts = executor.amounts;
+  for (std::int64_t& amount : amounts) {
+    amount *= factor_;
+  }
+  for (std::size_t i = 0; i < executor.held_by.size(); ++i) {
+    const Held& held = executor.held_by[i];
+    const std::int64_t count = held.running + held.blocked + held.reserved;
+    tasks += count;
+    for (std::size_t r = 0; r < amounts.size() && executor.unbound; ++r) {
+      amounts[r] -= count * tasks_[i][r];
+    }
+  }
+  for (std::size_t i = 0; i < executor.room.size(); ++i) {
+    const std::int64_t most = offered(executor, i);
+    const bool alone = executor.slots.size() == 1 || factor_ == 0 || is_unbounded(most);
+    const std::int64_t left = alone ? most - tasks : fit(amounts, i);
+    executor.room[i] = most == 0 ? 0 : std::max<std::int64_t>(left, 0);
+  }
 }
 
 // Tasks of several profiles share the executor: each use counts for the slots of the counting

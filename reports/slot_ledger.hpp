@@ -4,7 +4,9 @@
 // Every executor counts in slots of one profile: a bound one of its own, an unbound one of the
 // first. A task of another profile on an unbound executor counts for the slots it takes away: the
 // slots that fit without it minus those that fit beside it. An executor whose slots nothing bounds
-// counts for the slots that are held, so none of its slots is ever free.
+// counts for the slots that are held, so none of its slots is ever free. Where tasks share slots
+// (A22) an executor counts for the slots it has, busy while anything runs on them; what fits there
+// is what it offers.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +27,8 @@ class SlotLedger {
     std::int64_t slots = 0;
   };
 
-  // Reads the profiles; before the first executor.
-  void run_started(const model::RunStart& run);
+  // Reads the profiles, and the axis `slots`; before the first executor.
+  void run_started(const model::RunStart& run, const model::NameTable& names);
   void added(const model::ExecutorAdded& event);
   void lost(model::NameId executor);
   // Free slots stop being offered: for a hold until released(), for good when `draining`.
@@ -100,12 +102,16 @@ class SlotLedger {
   void refresh(Executor& executor);
   void recount(Executor& executor) const;
   void recount_mixed(Executor& executor) const;
+  void recount_shared(Executor& executor) const;
+  // Slots of an idle executor for the profile, by place in `slots`.
+  [[nodiscard]] std::int64_t offered(const Executor& executor, std::size_t place) const;
   void add_free(const FreeSlots& change, std::int64_t sign);
   void count_capacity(const Executor& executor, std::int64_t sign);
   std::size_t resource(model::NameId name);
   [[nodiscard]] std::int64_t fit(const std::vector<std::int64_t>& amounts,
                                  std::size_t profile) const;
 
+  std::int64_t factor_ = 1;  // slots offered for each one that is there; 0: no bound
   std::vector<model::NameId> profile_names_;
   std::vector<std::vector<std::int64_t>> tasks_;  // by profile: amounts by resource
   std::vector<model::NameId> resources_;

@@ -494,6 +494,10 @@ void launch_unit(Pass& pass, StageId unit) {
   Step& s = pass.s;
   Outlook* outlook = pass.rule == Overtaking::harmless ? &pass.outlook : nullptr;
   const GangId gang = s.m.stages[unit].gang;
+  const bool phased = s.m.config.start == model::Start::phased && gang.valid();
+  if (phased && is_held_back(s.m, unit)) {
+    return;
+  }
   if (gang.valid() && s.m.gangs[gang].barrier) {
     launch_together(s, unit);
   } else if (is_delayed(s.m, unit) || chooses_places(s.m, unit)) {
@@ -503,6 +507,8 @@ void launch_unit(Pass& pass, StageId unit) {
   } else {
     launch_pending(s, unit, outlook);
   }
+  // What stood before it in the queue may have waited for its last launch.
+  s.m.wants_pass = s.m.wants_pass || (phased && s.m.stages[unit].pending == 0);
 }
 
 bool may_launch(const Pass& pass, ProfileId profile) {

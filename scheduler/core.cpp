@@ -235,8 +235,10 @@ Core::Core(const CoreOptions& options, const PolicySet& policies)
   m.wants_task_keys = policies.placement->wants_task_key();
   m.policies = policies;
   m.idle_placement = policies.placement->clone();
-  m.slots = Ledger(options.profile_tasks);
-  m.idle = Ledger(options.profile_tasks);
+  const std::int64_t factor =
+      options.config.slots == model::SlotsAxis::shared ? options.config.slots_factor : 1;
+  m.slots = Ledger(options.profile_tasks, factor);
+  m.idle = Ledger(options.profile_tasks, factor);
   m.queue = UnitQueue(options.profile_tasks.size());
 }
 
@@ -303,6 +305,12 @@ std::int64_t Core::outstanding(ProfileId profile, std::span<const StageOfJob> ex
 
 StageReport Core::report(JobId job, StageIndex stage) const {
   return scheduler::report(*machine_, job, stage);
+}
+
+Backlog Core::backlog() const { return scheduler::backlog(*machine_); }
+
+bool Core::holds_needed_outputs(ExecutorId executor) const {
+  return scheduler::holds_needed_outputs(*machine_, executor);
 }
 
 model::Probe Core::probe(model::ProbeWhen when) { return scheduler::probe(*machine_, when); }

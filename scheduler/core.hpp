@@ -57,12 +57,20 @@ struct CoreOptions {
   model::SchedulerConfig config;
   std::vector<model::NameId> profile_names;          // by ProfileId
   std::vector<model::ResourceVector> profile_tasks;  // amounts of one task, by ProfileId
-  bool autoscaling = false;                          // F12: DYNAMIC_ALLOCATION
-  std::uint64_t seed = 0;                            // of policies that draw
+  // Executors come and go by themselves (F12: DYNAMIC_ALLOCATION). Those that may still come are
+  // told as expected (A5).
+  bool autoscaling = false;
+  std::uint64_t seed = 0;  // of policies that draw
   EngineOptions engine;
   model::Duration expected_launch = 0;  // what easy believes of each task (A17)
   model::Duration expected_status = 0;
   model::NameTable* names = nullptr;  // outlives the core and its copies; not state
+};
+
+// What makes executors worth having.
+struct Backlog {
+  std::vector<std::int64_t> waiting;  // by profile: tasks that wait for a slot, starved ones not
+  bool busy = false;                  // some slot is in use
 };
 
 class Core {
@@ -99,6 +107,12 @@ class Core {
   // stages of live jobs left out.
   [[nodiscard]] std::int64_t outstanding(ProfileId profile,
                                          std::span<const StageOfJob> except) const;
+
+  // As of the last pass, and what happened since. Linear in units that wait.
+  [[nodiscard]] Backlog backlog() const;
+  // Would its orderly leave cost work: does it hold outputs that a live job may read, or that its
+  // group has not committed?
+  [[nodiscard]] bool holds_needed_outputs(ExecutorId executor) const;
 
   // Counts of the `probe` line, for the end of a run.
   [[nodiscard]] model::Probe probe(model::ProbeWhen when);

@@ -185,6 +185,14 @@ void judge_starvation_after_join(Step& s);
 void no_longer_starved(Machine& m, StageId leader);
 [[nodiscard]] bool exceeds_capacity(Machine& m, StageId leader);
 
+// ---- phased start (phases.cpp, W6) ----
+void plan_phases(const Machine& m, JobRow& job);                   // of a job that is submitted
+[[nodiscard]] bool is_held_back(const Machine& m, StageId stage);  // others are launched before it
+
+// ---- what executors are wanted for (backlog.cpp) ----
+[[nodiscard]] Backlog backlog(const Machine& m);
+[[nodiscard]] bool holds_needed_outputs(const Machine& m, ExecutorId executor);
+
 // ---- exclusion after failures (exclusion.cpp, SS-2.7) ----
 void exclude(Machine& m, const Exclude& input);
 

@@ -7,9 +7,21 @@
 
 namespace rehearse::scheduler {
 
-Ledger::Ledger(std::vector<model::ResourceVector> tasks)
-    : resources_(tasks.empty() ? 0 : tasks.front().size()),
-      tasks_(std::move(tasks)),
+namespace {
+
+// Without a bound every task is one of a resource that nothing else is.
+std::vector<model::ResourceVector> offered_tasks(const std::vector<model::ResourceVector>& tasks,
+                                                 std::int64_t factor) {
+  return factor == 0 ? std::vector<model::ResourceVector>(tasks.size(), {1}) : tasks;
+}
+
+}  // namespace
+
+Ledger::Ledger(std::vector<model::ResourceVector> tasks, std::int64_t factor)
+    : resources_(tasks.empty() ? 0 : offered_tasks(tasks, factor).front().size()),
+      factor_(factor),
+      whole_tasks_(factor == 1 ? std::vector<model::ResourceVector>{} : tasks),
+      tasks_(offered_tasks(tasks, factor)),
       sure_task_(resources_, 0),
       trees_(tasks_.size()),
       bound_trees_(tasks_.size()),
@@ -29,11 +41,37 @@ Ledger::Ledger(std::vector<model::ResourceVector> tasks)
   }
 }
 
-ExecutorId Ledger::add(const model::ResourceVector& total, ProfileId bound,
-                       std::uint64_t name_key) {
-  RH_CHECK(total.size() == resources_);
+model::ResourceVector Ledger::shared_total(std::size_t e, const model::ResourceVector& total,
+                                           ProfileId bound) {
+  const std::size_t profiles = tasks_.size();
+  barred_.resize((e + 1) * profiles, 0);
+  std::int64_t most = 0;
+  for (std::size_t p = 0; p < profiles; ++p) {
+    if (!bound.valid() || bound.index() == p) {
+      const std::int64_t slots = count(total.data(), whole_tasks_[p]);
+      barred_[e * profiles + p] = slots == 0 ? 1 : 0;
+      most = std::max(most, slots);
+    }
+  }
+  if (factor_ == 0) {
+    return {most == 0 ? 0 : model::no_bound_slots + std::min(most, model::shared_slots_max)};
+  }
+  model::ResourceVector offered = total;
+  const bool alone = bound.valid() || profiles == 1;
+  for (std::size_t r = 0; r < offered.size(); ++r) {
+    const std::int64_t task = alone ? whole_tasks_[bound.valid() ? bound.index() : 0][r] : 0;
+    // Of one profile it offers so many times its slots, not what its amounts times that would give.
+    offered[r] = task > 0 ? factor_ * most * task : factor_ * offered[r];
+  }
+  return offered;
+}
+
+ExecutorId Ledger::add(const model::ResourceVector& own, ProfileId bound, std::uint64_t name_key) {
+  RH_CHECK(factor_ == 0 || own.size() == resources_);
   RH_CHECK(!bound.valid() || bound.index() < tasks_.size(), bound.value);
   const ExecutorId executor{rows_.size()};
+  const model::ResourceVector total =
+      factor_ == 1 ? own : shared_total(executor.index(), own, bound);
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   rows_.push_back({bound, 0, false, {}});
@@ -45,12 +83,14 @@ ExecutorId Ledger::add(const model::ResourceVector& total, ProfileId bound,
 
 bool Ledger::serves(ExecutorId executor, ProfileId profile) const {
   const ProfileId bound = rows_[executor.index()].bound;
-  return !bound.valid() || bound == profile;
+  const bool barred =
+      !barred_.empty() && barred_[executor.index() * tasks_.size() + profile.index()] != 0;
+  return (!bound.valid() || bound == profile) && !barred;
 }
 
-std::int64_t Ledger::count(const std::int64_t* free, const model::ResourceVector& task) const {
+std::int64_t Ledger::count(const std::int64_t* free, const model::ResourceVector& task) {
   std::int64_t slots = model::unbounded_slots;
-  for (std::size_t r = 0; r < resources_; ++r) {
+  for (std::size_t r = 0; r < task.size(); ++r) {
     if (task[r] > 0) {
       slots = std::min(slots, free[r] / task[r]);
     }
@@ -78,7 +118,10 @@ void Ledger::recount_all(std::size_t e) {
       store(e, p, open ? count(free_of(e), tasks_[p]) : 0);
     }
   }
-  const bool sure_counts = open && !rows_[e].bound.valid();
+  bool sure_counts = open && !rows_[e].bound.valid();
+  for (std::size_t p = 0; p < tasks_.size() && !barred_.empty(); ++p) {
+    sure_counts = sure_counts && barred_[e * tasks_.size() + p] == 0;
+  }
   const auto sure = static_cast<std::int32_t>(sure_counts ? count(total_of(e), sure_task_) : 0);
   sure_total_ += sure - rows_[e].sure;
   rows_[e].sure = sure;
@@ -90,6 +133,9 @@ void Ledger::recount(std::size_t e, std::size_t changed, std::int64_t by) {
     return;
   }
   for (std::size_t p = 0; p < tasks_.size(); ++p) {
+    if (!barred_.empty() && barred_[e * tasks_.size() + p] != 0) {
+      continue;
+    }
     // Taking one task lowers every quotient of its own profile by exactly one.
     store(e, p,
           p == changed ? trees_[p].get(static_cast<std::uint32_t>(e)) + by
@@ -163,6 +209,10 @@ void Ledger::exchange(ExecutorId left, ExecutorId right) {
   std::swap_ranges(from, from + width, to);
   std::swap(rows_[left.index()].bound, rows_[right.index()].bound);
   std::swap(name_keys_[left.index()], name_keys_[right.index()]);
+  for (std::size_t p = 0; p < tasks_.size() && !barred_.empty(); ++p) {
+    std::swap(barred_[left.index() * tasks_.size() + p],
+              barred_[right.index() * tasks_.size() + p]);
+  }
   open(left);
   open(right);
 }

@@ -17,13 +17,14 @@ namespace rehearse::scheduler {
 class Ledger final : public SlotView {
  public:
   Ledger() = default;
-  // `tasks`: amounts of one task by profile; resources of all vectors agree.
-  explicit Ledger(std::vector<model::ResourceVector> tasks);
+  // `tasks`: amounts of one task by profile; resources of all vectors agree. `factor` (A22): an
+  // executor offers so many times its slots; 0: no bound, then tasks only count.
+  explicit Ledger(std::vector<model::ResourceVector> tasks, std::int64_t factor = 1);
   Ledger(const Ledger&) = default;
   Ledger& operator=(const Ledger&) = default;
 
   // A new executor, closed; ids count from 0. `bound` invalid: serves every profile.
-  ExecutorId add(const model::ResourceVector& total, ProfileId bound, std::uint64_t name_key = 0);
+  ExecutorId add(const model::ResourceVector& own, ProfileId bound, std::uint64_t name_key = 0);
   // Open executors offer slots; closed ones count 0.
   void open(ExecutorId executor);
   void close(ExecutorId executor);
@@ -116,9 +117,13 @@ class Ledger final : public SlotView {
   [[nodiscard]] const std::int64_t* total_of(std::size_t e) const {
     return free_of(e) + resources_;
   }
-  // Tasks of these amounts that fit into `amounts` (resources_ values).
-  [[nodiscard]] std::int64_t count(const std::int64_t* amounts,
-                                   const model::ResourceVector& task) const;
+  // Tasks of these amounts that fit into `amounts` (as many values as the task has).
+  [[nodiscard]] static std::int64_t count(const std::int64_t* amounts,
+                                          const model::ResourceVector& task);
+  // What an executor of `total` offers under factor_; bars profiles of which it has no slot.
+  [[nodiscard]] model::ResourceVector shared_total(std::size_t e,
+                                                   const model::ResourceVector& total,
+                                                   ProfileId bound);
   void store(std::size_t e, std::size_t profile, std::int64_t slots);
   // After the amounts of `e` changed; `changed` is the profile whose count moved by `by`.
   void recount(std::size_t e, std::size_t changed, std::int64_t by);
@@ -126,14 +131,17 @@ class Ledger final : public SlotView {
   [[nodiscard]] std::uint64_t row_hash(std::size_t e) const;
 
   std::size_t resources_ = 0;
-  std::vector<model::ResourceVector> tasks_;  // by profile
-  model::ResourceVector sure_task_;           // the greatest amount of each resource
-  std::vector<bool> limited_;                 // by profile: some amount is above 0
-  std::vector<std::int64_t> amounts_;         // see free_of
-  std::vector<Row> rows_;                     // by executor
-  std::vector<std::uint64_t> name_keys_;      // by executor
-  std::vector<MaxTree> trees_;                // by profile
-  std::vector<MaxTree> bound_trees_;          // by profile: bound executors only
+  std::int64_t factor_ = 1;
+  std::vector<model::ResourceVector> whole_tasks_;  // by profile; only where factor_ is not 1
+  std::vector<std::uint8_t> barred_;                // by executor and profile; the same
+  std::vector<model::ResourceVector> tasks_;        // by profile
+  model::ResourceVector sure_task_;                 // the greatest amount of each resource
+  std::vector<bool> limited_;                       // by profile: some amount is above 0
+  std::vector<std::int64_t> amounts_;               // see free_of
+  std::vector<Row> rows_;                           // by executor
+  std::vector<std::uint64_t> name_keys_;            // by executor
+  std::vector<MaxTree> trees_;                      // by profile
+  std::vector<MaxTree> bound_trees_;                // by profile: bound executors only
   std::vector<std::int64_t> free_total_;
   std::vector<std::int64_t> total_slots_;
   std::vector<std::int64_t> free_amount_;

@@ -103,6 +103,7 @@ enum class JobPhase : std::uint8_t { unused, live, ended };
 struct JobRow {
   std::shared_ptr<const model::JobSpec> spec;
   std::shared_ptr<const model::StageGraph> graph;
+  std::shared_ptr<const model::Rows> phases;  // start phased: see phases_before; derived
   StageId first_stage;
   std::uint32_t stages = 0;  // takeovers included
   std::uint32_t own_stages = 0;

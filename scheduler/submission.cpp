@@ -112,7 +112,7 @@ bool judge_members(const Machine& m, const model::JobSpec& spec, const GangRow& 
     const std::vector<std::int64_t> counts(need.begin(), need.end());
     verdict.need = per_profile(m, counts, need);
     verdict.have = per_profile(m, m.idle.free_totals(), need);
-    if (m.idle.open_count() > 0 || m.autoscaling) {
+    if (m.idle.open_count() > 0) {
       found.emplace(model::Code::insufficient_slots,
                     "stage " + std::string(m.names->text(stage.name)) + " can never fit");
     }
@@ -132,7 +132,7 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
   if (tasks == 0) {
     return;
   }
-  if (m.idle.open_count() == 0 && !m.autoscaling) {
+  if (m.idle.open_count() == 0) {
     found.emplace(model::Code::no_executors, "no executor exists or is due");
   }
   for (std::uint32_t group = 0; group < graph.group_members.size(); ++group) {
@@ -171,7 +171,7 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
     std::vector<std::int64_t> need(unit.demand.begin(), unit.demand.end());
     verdict.need = per_profile(m, need, unit.demand);
     verdict.have = per_profile(m, m.idle.free_totals(), unit.demand);
-    if (m.idle.open_count() > 0 || m.autoscaling) {
+    if (m.idle.open_count() > 0) {
       std::string detail = unit.members.size() > 1 ? "the group of stage " : "stage ";
       detail += m.names->text(input.spec->stages[unit.leader].name);
       detail += " can never fit";
@@ -406,6 +406,7 @@ void submit_job(Step& s, const SubmitJob& input) {
   rules.own_stages = input.own_stages;
   row.graph =
       std::make_shared<const model::StageGraph>(model::build_stage_graph(*input.spec, rules));
+  plan_phases(m, row);
   row.stages = static_cast<std::uint32_t>(input.spec->stages.size());
   row.own_stages = input.own_stages;
   row.submitted = input.submitted;

@@ -57,6 +57,7 @@ Driver::Driver(const model::Scenario& scenario, const scheduler::PolicySet& poli
       client_(scenario),
       faults_(scenario.faults, scenario.names),
       latest_of_(scenario.jobs.size()) {
+  shares_slots_ = scenario.scheduler.slots == model::SlotsAxis::shared;
   watching_moments_ = faults_.any_moments();
 }
 
@@ -159,6 +160,10 @@ model::RunEndCause Driver::run_instants() {
       pass();
       next = next_instant();
     }
+    if (scaling_ && next != now_) {
+      settle_scaling();
+      next = next_instant();
+    }
   }
 }
 
@@ -168,6 +173,7 @@ RunResult Driver::run() {
   for (const DueFault& fault : faults_.planned()) {
     schedule_faults({fault});
   }
+  start_scaling();
   const model::RunEndCause cause = run_instants();
   end_journal(cause);
   RunResult result;
@@ -322,11 +328,14 @@ bool Driver::is_stale(const Event& event, model::Instant instant) const {
     return !core_.is_set(scheduler::TimerId{pending_[tag.payload].index});
   }
   if (kind != InputKind::task) {
-    return false;
+    return scaling_ && kind == InputKind::executor && is_idle_step(pending_[tag.payload], instant);
   }
   // What a killed task would have reported is dropped; at the instant at which its slot comes back
   // the first event stands for that, in the place of its launch either way.
   const Run& run = runs_[tag.payload];
+  if (shares_slots_ && run.live && run.launch == tag.sequence && !run.killed) {
+    return is_stale_shared(scheduler::RunId{tag.payload}, instant);
+  }
   return !(run.live && run.launch == tag.sequence && (!run.killed || instant == run.free_at));
 }
 
@@ -344,9 +353,11 @@ void Driver::deliver(const Event& event) {
     deliver_pending(tag.payload);
     return;
   }
-  if (!is_stale(event, now_)) {
-    report_task(scheduler::RunId{tag.payload});
+  if (is_stale(event, now_)) {
+    return;
   }
+  const scheduler::RunId run{tag.payload};
+  shares_slots_ && !runs_[run.index()].killed ? advance_shared(run) : report_task(run);
 }
 
 void Driver::deliver_pending(std::uint32_t slot) {
@@ -366,10 +377,14 @@ void Driver::deliver_pending(std::uint32_t slot) {
       release(pending.index);
       break;
     case Pending::What::submission:
+      --pending_submissions_;
       submit(pending.submission);
       break;
     case Pending::What::timer:
       step(scheduler::TimerFired{scheduler::TimerId{pending.index}});
+      break;
+    case Pending::What::scale:
+      scale();
       break;
   }
 }

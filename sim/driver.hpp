@@ -14,6 +14,7 @@
 #include "model/stage_graph.hpp"
 #include "model/support/journal_hash.hpp"
 #include "scheduler/core.hpp"
+#include "sim/driver_rows.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/models/client.hpp"
 #include "sim/models/faults.hpp"
@@ -57,6 +58,7 @@ class Driver {
     bool keyed = false;
     std::int32_t attempt = -1;      // that latest_end belongs to
     model::Instant latest_end = 0;  // of the tasks launched in it (coupled)
+    std::int32_t unfinished = 0;    // tries launched in it; where slots are shared
   };
   struct JobSim {
     Submission submission;
@@ -81,15 +83,9 @@ class Driver {
     bool lost = false;  // noticed
     bool draining = false;
   };
-  struct ExpectedSim {
-    const model::ExecutorSpec* spec = nullptr;
-    model::Instant at = 0;
-    bool due = true;
-    std::size_t place = 0;  // in the file: cluster first, then faults
-  };
   // What an engine event other than a task's stands for.
   struct Pending {
-    enum class What : std::uint8_t { fault, notice, join, release, submission, timer };
+    enum class What : std::uint8_t { fault, notice, join, release, submission, timer, scale };
     What what{};
     std::uint32_t index = 0;  // fault, executor, expected, or timer id
     model::LossCause cause{};
@@ -142,15 +138,45 @@ class Driver {
   void return_shared(const scheduler::ReturnShared& action);
   void entry(model::EventBody& body);
   void job_over(model::NameId job, bool failed_or_rejected, bool was_live);
-  void slot_came_back(model::ExecutorId executor);
+  void slot_came_back(const Run& run);
   [[nodiscard]] model::TaskRef task_ref(const Run& run) const;
   [[nodiscard]] StageSim& stage_sim(scheduler::JobId job, model::StageIndex stage);
   void add_faults_of_rest(const model::TaskRef& task, model::NameId plain_name, TryFaults& faults);
   [[nodiscard]] model::Duration longest_of_rest(const scheduler::Launch& action,
                                                 const model::TaskRef& task);
+  [[nodiscard]] model::Duration length_of(const StageSim& stage, const scheduler::Launch& action,
+                                          const model::TaskRef& task, const TryFaults& faults);
   [[nodiscard]] model::Instant end_of(const scheduler::Launch& action, const model::TaskRef& task,
                                       const TryFaults& faults);
   void schedule_faults(const std::vector<DueFault>& due);
+
+  // ---- tasks that share slots (driver_sharing.cpp) ----
+  [[nodiscard]] std::vector<Processor::Resource> resources_of(
+      const model::ExecutorSpec& executor) const;
+  void push_task(scheduler::RunId run, model::Instant at);
+  void launch_shared(const scheduler::Launch& action, const model::TaskRef& task,
+                     const TryFaults& faults, model::Duration status);
+  void start_computing(scheduler::RunId run_id);
+  void expect_ends(model::ExecutorId executor);
+  void finish_due(model::ExecutorId executor);
+  [[nodiscard]] bool is_stale_shared(scheduler::RunId run_id, model::Instant instant) const;
+  void advance_shared(scheduler::RunId run_id);
+  void stop_sharing(scheduler::RunId run_id, SharedRun::Phase phase);
+  void shared_over(scheduler::RunId run_id);
+  void lose_shared(scheduler::RunId run_id);
+  [[nodiscard]] bool producers_over(const Run& run) const;
+
+  // ---- executors that come and go by themselves (driver_scaling.cpp) ----
+  void start_scaling();
+  void fit_candidates();
+  void member_joined(std::uint32_t executor, std::uint32_t expected, bool was_due);
+  void member_leaves(std::uint32_t executor);
+  void member_will_not_come(std::uint32_t expected);
+  [[nodiscard]] bool work_to_come() const;
+  [[nodiscard]] bool is_idle_step(const Pending& pending, model::Instant instant) const;
+  void note_outputs();  // after each logical line
+  void settle_scaling();
+  void scale();
 
   // ---- what the environment does (driver_environment.cpp) ----
   void report_task(scheduler::RunId run_id);
@@ -195,9 +221,15 @@ class Driver {
   std::size_t next_planned_ = 0;
   std::int64_t live_jobs_ = 0;
   std::int64_t submissions_ = 0;
+  std::int64_t pending_submissions_ = 0;  // that follow from the end of a job
   std::int64_t unnoticed_deaths_ = 0;
+  std::optional<Scaling> scaling_;  // absent: no autoscaling
 
   std::vector<Run> runs_;
+  bool shares_slots_ = false;                   // A22; only then:
+  std::vector<SharedRun> shared_runs_;          // by RunId
+  std::vector<Processor> processors_;           // by ExecutorId
+  std::vector<scheduler::RunId> waiting_runs_;  // coupled: finished, for their producers
   std::vector<model::Instant> ends_;  // coupled timing only: when the work of a run is over
   std::map<std::uint32_t, const model::TaskFault*> failing_;  // by launch number
   std::vector<JobSim> jobs_;

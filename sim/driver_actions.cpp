@@ -40,7 +40,7 @@ void Driver::carry_out() {
     for (const scheduler::Action& action : nested_.list) {
       return_shared(std::get<scheduler::ReturnShared>(action));
     }
-    slot_came_back(runs_[run.index()].executor);
+    slot_came_back(runs_[run.index()]);
   }
 }
 
@@ -98,20 +98,25 @@ model::Duration Driver::longest_of_rest(const scheduler::Launch& action,
   return longest;
 }
 
+// How long the try computes if nobody shares its slot.
+model::Duration Driver::length_of(const StageSim& stage, const scheduler::Launch& action,
+                                  const model::TaskRef& task, const TryFaults& faults) {
+  const JobSim& job = jobs_[action.job.index()];
+  const model::StageSpec& spec = job.spec->stages[action.stage.index()];
+  const TryKey which{action.partition, action.attempt, action.try_number};
+  const model::Duration length = stretched(stage.draws.duration(spec, which), faults.slow_milli,
+                                           executors_[action.executor.index()].speed_milli);
+  return action.more > 0 ? std::max(length, longest_of_rest(action, task)) : length;
+}
+
 // When the try's work is over, whatever becomes known of it and when.
 model::Instant Driver::end_of(const scheduler::Launch& action, const model::TaskRef& task,
                               const TryFaults& faults) {
   const JobSim& job = jobs_[action.job.index()];
-  const model::StageSpec& spec = job.spec->stages[action.stage.index()];
   const TryKey which{action.partition, action.attempt, action.try_number};
   StageSim& stage = stage_sim(action.job, action.stage);
-  model::Duration length = stretched(stage.draws.duration(spec, which), faults.slow_milli,
-                                     executors_[action.executor.index()].speed_milli);
-  if (action.more > 0) {
-    length = std::max(length, longest_of_rest(action, task));
-  }
-  model::Instant end =
-      later(later(now_, stage.draws.launch(scenario_.cluster.overheads, which)), length);
+  model::Instant end = later(later(now_, stage.draws.launch(scenario_.cluster.overheads, which)),
+                             length_of(stage, action, task, faults));
   if (job.graph) {
     // Coupled: no earlier than the last task of each pipelined producer of this attempt.
     for (const std::uint32_t producer : job.graph->pipelined_parents.row(action.stage.index())) {
@@ -156,6 +161,10 @@ void Driver::launch(const scheduler::Launch& action) {
   ExecutorSim& executor = executors_[action.executor.index()];
   RH_CHECK(!executor.lost, action.executor.value);
   ++executor.runs;
+  if (scaling_) {
+    scaling_->policy.started(run.executor, model::ProfileId{std::uint32_t{run.profile}},
+                             run.more + 1);
+  }
   const model::TaskRef task{action.job_name, action.stage_name, action.executor_name,
                             action.attempt,  action.partition,  action.try_number,
                             action.more};
@@ -167,7 +176,7 @@ void Driver::launch(const scheduler::Launch& action) {
       add_faults_of_rest(task, plain_name, faults);
     }
   }
-  const model::Instant end = end_of(action, task, faults);
+  const model::Instant end = shares_slots_ ? 0 : end_of(action, task, faults);
   if (scenario_.timing == model::Timing::coupled) {
     ends_.resize(runs_.size());
     ends_[action.run.index()] = end;
@@ -182,7 +191,9 @@ void Driver::launch(const scheduler::Launch& action) {
   line.task = task;
   line.speculative = action.speculative;
   publish();
-  if (!executor.dead) {
+  if (shares_slots_) {
+    launch_shared(action, task, faults, status);
+  } else if (!executor.dead) {
     engine_.push(later(end, status),
                  {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});
   }
@@ -191,6 +202,9 @@ void Driver::launch(const scheduler::Launch& action) {
 void Driver::end_task(const scheduler::EndTask& action) {
   Run& run = runs_[action.run.index()];
   RH_CHECK(run.live && !run.killed, action.run.value);
+  if (shares_slots_ && !run.returned) {
+    lose_shared(action.run);
+  }
   auto& line = begin_line<model::TaskEnd>();
   line.task = task_ref(run);
   line.speculative = run.speculative;
@@ -211,7 +225,7 @@ void Driver::end_task(const scheduler::EndTask& action) {
   publish();
   run.live = false;
   failing_.erase(run.launch);
-  slot_came_back(run.executor);
+  slot_came_back(run);
 }
 
 void Driver::return_slot(const scheduler::ReturnSlot& action) {
@@ -221,7 +235,7 @@ void Driver::return_slot(const scheduler::ReturnSlot& action) {
   failing_.erase(run.launch);
   emit(model::SlotReturned{executors_[run.executor.index()].name,
                            scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
-  slot_came_back(run.executor);
+  slot_came_back(run);
 }
 
 void Driver::return_shared(const scheduler::ReturnShared& action) {
@@ -235,6 +249,9 @@ void Driver::kill(const scheduler::Kill& action) {
   const model::Duration delay =
       stage_sim(run.job, run.stage)
           .draws.kill(scenario_.cluster.overheads, {run.partition, run.attempt, run.try_number});
+  if (shares_slots_) {
+    stop_sharing(action.run, SharedRun::Phase::stopped);
+  }
   model::TaskEnd line{task_ref(run), run.speculative, model::TaskStatus::killed,
                       action.reason, std::nullopt,    std::nullopt};
   failing_.erase(run.launch);
@@ -257,13 +274,17 @@ void Driver::kill(const scheduler::Kill& action) {
 }
 
 // An executor that is draining leaves when its last slot is free (X13).
-void Driver::slot_came_back(model::ExecutorId executor) {
-  ExecutorSim& row = executors_[executor.index()];
-  RH_CHECK(row.runs > 0, executor.value);
+void Driver::slot_came_back(const Run& run) {
+  ExecutorSim& row = executors_[run.executor.index()];
+  RH_CHECK(row.runs > 0, run.executor.value);
+  if (scaling_) {
+    scaling_->policy.ended(run.executor, model::ProfileId{std::uint32_t{run.profile}},
+                           run.more + 1);
+  }
   if (--row.runs == 0 && row.draining && !row.lost) {
     Pending pending;
     pending.what = Pending::What::notice;
-    pending.index = executor.value;
+    pending.index = run.executor.value;
     pending.cause = model::LossCause::decommission;
     push_pending(now_, InputKind::notice, pending);
   }
@@ -274,6 +295,9 @@ void Driver::entry(model::EventBody& body) {
   std::swap(event_.body, body);
   publish();
   // `event_` may have been overwritten only by faults' bookkeeping, which does not emit.
+  if (scaling_) {
+    note_outputs();
+  }
   if (event_.as<model::JobStarted>() != nullptr) {
     ++live_jobs_;
   } else if (const auto* rejected = event_.as<model::JobRejected>()) {
@@ -293,6 +317,7 @@ void Driver::job_over(model::NameId job, bool failed_or_rejected, bool was_live)
     Pending pending;
     pending.what = Pending::What::submission;
     pending.submission = next;
+    ++pending_submissions_;
     push_pending(next.at, InputKind::submission, pending);
   }
   if (!was_live || !sim.shared) {

@@ -16,6 +16,10 @@ constexpr std::uint32_t nobody = 0xFFFFFFFFU;
 // X12: what had not ended before its executor died never reports by itself.
 bool Driver::never_reports(const Run& run) {
   const ExecutorSim& executor = executors_[run.executor.index()];
+  if (shares_slots_) {
+    const auto index = static_cast<std::size_t>(&run - runs_.data());
+    return executor.dead && shared_runs_[index].over_at >= executor.died_at;
+  }
   if (unnoticed_deaths_ == 0 || (!executor.dead && scenario_.timing != model::Timing::coupled)) {
     return false;
   }
@@ -65,9 +69,8 @@ void Driver::report_task(scheduler::RunId run_id) {
                                scenario_.cluster.profiles[run.profile].name, run.more + 1,
                                run.job_name});
     }
-    const model::ExecutorId executor = run.executor;
     step(scheduler::KillEffective{run_id});
-    slot_came_back(executor);
+    slot_came_back(run);
     return;
   }
   if (never_reports(run)) {
@@ -174,8 +177,12 @@ std::uint32_t Driver::executor_named(model::NameId name) const {
 void Driver::lose(const model::LoseExecutor& fault) {
   const std::uint32_t named = executor_named(fault.executor);
   for (std::uint32_t i = 0; i < expected_.size(); ++i) {
-    if (expected_[i].due && expected_[i].spec->name == fault.executor) {
+    if (expected_[i].due && expected_[i].spec->name == fault.executor &&
+        (!expected_[i].own || expected_[i].asked)) {
       expected_[i].due = false;
+      if (scaling_) {
+        member_will_not_come(i);
+      }
       step(scheduler::GiveUpExecutor{scheduler::ExpectedId{i}});
     }
   }
@@ -225,6 +232,9 @@ void Driver::notice(std::uint32_t executor, model::LossCause cause) {
   ExecutorSim& row = executors_[executor];
   if (row.lost) {
     return;
+  }
+  if (scaling_) {
+    member_leaves(executor);
   }
   if (cause == model::LossCause::decommission && !row.draining) {
     row.draining = true;
@@ -276,10 +286,12 @@ void Driver::join(std::uint32_t expected, const model::ExecutorSpec* spec) {
     input.expected = scheduler::ExpectedId{expected};
     spec = expected_[expected].spec;
   } else {
+    expected = static_cast<std::uint32_t>(expected_.size());
     expected_.push_back(
         {spec, now_, false, expected_.size()});  // the core counts it among its expected ones too
     input.spec = *spec;
   }
+  const bool was_due = input.expected.valid();
   if (spec->name.index() >= executor_named_.size()) {
     executor_named_.resize(std::max(spec->name.index() + 1, names_->size()), nobody);
   }
@@ -289,6 +301,9 @@ void Driver::join(std::uint32_t expected, const model::ExecutorSpec* spec) {
   row.host = spec->host;
   row.speed_milli = spec->speed_milli;
   executors_.push_back(row);
+  if (shares_slots_) {
+    processors_.emplace_back(resources_of(*spec));
+  }
   model::ExecutorAdded line{spec->name, spec->host, spec->rack, {}, {}, spec->speed_milli};
   for (std::size_t r = 0; r < spec->resources.size(); ++r) {
     if (spec->resources[r] != 0) {
@@ -299,7 +314,13 @@ void Driver::join(std::uint32_t expected, const model::ExecutorSpec* spec) {
     line.profile = scenario_.cluster.profiles[spec->profile.index()].name;
   }
   emit(std::move(line));
+  if (scaling_) {
+    member_joined(static_cast<std::uint32_t>(executors_.size() - 1), expected, was_due);
+  }
   step(input);
+  if (scaling_) {
+    fit_candidates();
+  }
 }
 
 void Driver::hold(const model::HoldExecutors& fault) {

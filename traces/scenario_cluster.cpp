@@ -237,6 +237,24 @@ void read_overheads(ScenarioReading& reading, const Node& node) {
   overheads.loss_detection = read_distribution(node.member("loss_detection"), true);
 }
 
+// auto0, auto1, ... are those of the autoscaler.
+bool is_autoscaler_name(std::string_view name) {
+  constexpr std::string_view prefix = "auto";
+  return name.starts_with(prefix) && name.size() > prefix.size() &&
+         name.find_first_not_of("0123456789", prefix.size()) == std::string_view::npos;
+}
+
+void check_autoscaler_names(const ScenarioReading& reading, const Node& node) {
+  for (const ExecutorSpec& executor : reading.scenario.cluster.executors) {
+    if (is_autoscaler_name(reading.text(executor.name))) {
+      node.fail(fmt::format("executor \"{}\" has a name of the autoscaler's executors",
+                            reading.text(executor.name)),
+                "give it another name");
+      return;
+    }
+  }
+}
+
 void read_autoscale(ScenarioReading& reading, const Node& node) {
   if (!node.given() || node.is(JsonKind::null) ||
       !check_keys(node, "autoscale", {{"min", "max", "backlog", "idle", "startup", "executor"}}) ||
@@ -253,6 +271,7 @@ void read_autoscale(ScenarioReading& reading, const Node& node) {
   if (autoscale.min > autoscale.max) {
     node.member("min").fail("min is above max", "at most max");
   }
+  check_autoscaler_names(reading, node);
   autoscale.backlog = read_duration(node.member("backlog"), autoscale.backlog);
   autoscale.idle = read_duration(node.member("idle"), autoscale.idle);
   const Node startup = node.member("startup");
@@ -395,6 +414,11 @@ void read_cluster(ScenarioReading& reading, const Node& node) {
 
 ExecutorSpec read_added_executor(ScenarioReading& reading, const Node& node) {
   const ExecutorTemplate executor = read_executor(reading, node, false);
+  if (reading.scenario.cluster.autoscale && is_autoscaler_name(executor.name)) {
+    node.member("name").fail(
+        fmt::format("\"{}\" is a name of the autoscaler's executors", executor.name),
+        "give it another name");
+  }
   return node.failed() ? ExecutorSpec{} : expand(reading, executor, 0);
 }
 

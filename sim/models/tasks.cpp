@@ -55,6 +55,16 @@ model::Duration stretched(model::Duration d, std::int64_t slow_milli, std::int64
   return slow_milli == speed_milli ? d : model::mul_div_round(d, slow_milli, speed_milli);
 }
 
+std::vector<std::int64_t> slots_of(const model::Cluster& cluster,
+                                   const model::ExecutorSpec& executor) {
+  std::vector<std::int64_t> slots;
+  for (std::uint32_t p = 0; p < cluster.profiles.size(); ++p) {
+    const bool serves = !executor.profile.valid() || executor.profile.value == p;
+    slots.push_back(serves ? model::slots_of(executor.resources, cluster.profiles[p].task) : 0);
+  }
+  return slots;
+}
+
 model::Instant later(model::Instant a, model::Duration b) {
   return b > model::instant_max - a ? model::instant_max : a + b;
 }

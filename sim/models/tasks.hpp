@@ -42,6 +42,10 @@ class StageDraws {
 [[nodiscard]] model::Duration stretched(model::Duration d, std::int64_t slow_milli,
                                         std::int64_t speed_milli);
 
+// Slots of an idle executor by profile (A4), 0 of those that it does not serve.
+[[nodiscard]] std::vector<std::int64_t> slots_of(const model::Cluster& cluster,
+                                                 const model::ExecutorSpec& executor);
+
 // a + b, or the greatest instant where that does not fit.
 [[nodiscard]] model::Instant later(model::Instant a, model::Duration b);
 

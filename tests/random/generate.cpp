@@ -12,47 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "model/support/draw.hpp"
+#include "tests/random/draws.hpp"
 
 namespace rehearse::testing {
 
 namespace {
-
-class Draws {
- public:
-  // Of what came later: `series` 1 and above move no draw of those below.
-  explicit Draws(std::uint64_t seed, std::uint64_t series = 0)
-      : key_(model::draw_key({seed, model::DrawPurpose::workload, series, 0})) {}
-
-  [[nodiscard]] int below(int count) {
-    return static_cast<int>(model::uniform_below(model::draw(key_, {next_++, 0, 0}),
-                                                 static_cast<std::uint64_t>(count)));
-  }
-  // From low to high, both possible.
-  [[nodiscard]] int range(int low, int high) { return low + below(high - low + 1); }
-  [[nodiscard]] bool percent(int chance) { return below(100) < chance; }
-  [[nodiscard]] std::string pick(std::initializer_list<const char*> texts) {
-    return *(texts.begin() + below(static_cast<int>(texts.size())));
-  }
-  template <class T>
-  [[nodiscard]] const T& of(const std::vector<T>& list) {
-    return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))];
-  }
-
- private:
-  model::DrawKey key_;
-  std::uint32_t next_ = 0;
-};
-
-std::string ms(int count) { return fmt::format("\"{}ms\"", count); }
-
-std::string list_of(const std::vector<std::string>& items) {
-  return fmt::format("[{}]", fmt::join(items, ", "));
-}
-
-std::string object_of(const std::vector<std::string>& items) {
-  return fmt::format("{{{}}}", fmt::join(items, ", "));
-}
 
 // What this seed goes in for; the rest stays plain.
 struct Focus {
@@ -105,7 +69,8 @@ struct Executor {
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : seed_(seed), draw_(seed), draw_more_(seed, 1) {
+  explicit Generator(std::uint64_t seed)
+      : seed_(seed), draw_(seed), draw_more_(seed, 1), more_(seed ^ 0x5bd1e995ULL << 32U) {
     choose_focus();
     make_cluster();
     const int jobs = draw_.percent(20) ? 1 : draw_.range(2, 6 - static_cast<int>(jobs_.size()));
@@ -267,7 +232,29 @@ class Generator {
       cluster_.push_back(R"("autoscale": {"min": 0, "max": 4, "executor": )"
                          R"({"resources": {"cpus": 2}}})");
       autoscaled_ = true;
+    } else if (more_.percent(15)) {
+      cluster_.push_back(autoscale());
+      scales_ = true;
     }
+  }
+
+  std::string autoscale() {
+    const int min = more_.percent(60) ? 0 : more_.range(1, 2);
+    std::vector<std::string> keys{
+        fmt::format("\"min\": {}", min), fmt::format("\"max\": {}", min + more_.range(0, 5)),
+        "\"backlog\": " + more_.pick({"\"0s\"", "\"1ms\"", "\"5ms\""}),
+        "\"idle\": " + more_.pick({"\"0s\"", "\"2ms\"", "\"10ms\"", "\"30ms\""}),
+        "\"startup\": " +
+            more_.pick({"\"0s\"", "\"3ms\"", R"({"dist": "uniform", "min": "0s", "max": "9ms"})"})};
+    if (executors_.empty() || more_.percent(40)) {
+      const bool bound = more_.percent(40);
+      keys.push_back(fmt::format(R"("executor": {{"resources": {{"cpus": {}{}}}{}{}}})",
+                                 more_.range(1, 4),
+                                 focus_.two_profiles && more_.percent(50) ? ", \"gpus\": 2" : "",
+                                 bound ? R"(, "profile": "default")" : "",
+                                 more_.percent(30) ? R"(, "host": "h{i}")" : ""));
+    }
+    return "\"autoscale\": " + object_of(keys);
   }
 
   // ---- the scheduler ----
@@ -333,6 +320,7 @@ class Generator {
     } else if (!focus_.everything_grouped && draw_.percent(40)) {
       keys.push_back(slices());
     }
+    add_later_axes(shares, keys);
     return object_of(keys);
   }
 
@@ -357,6 +345,23 @@ class Generator {
     return fmt::format(
         R"("admission": {{"queue": "{}", "hold": {}, "short": {}, "overtake": {}, "depth": {}}})",
         queue, hold, when_short, overtake, depth);
+  }
+
+  // Moves no draw of the others.
+  void add_later_axes(bool shares, std::vector<std::string>& keys) {
+    if (!shares && !focus_.bulk && !focus_.regions && more_.percent(20)) {
+      keys.push_back(fmt::format(R"("slots": {{"shared": {{"factor": {}}}}})", more_.below(4)));
+    }
+    const bool one_by_one = std::ranges::any_of(keys, [](const std::string& key) {
+      return key.find(R"("hold": "none")") != std::string::npos;
+    });
+    if (one_by_one && more_.percent(60)) {
+      keys.emplace_back(R"("start": "phased")");
+    }
+    const bool rejects = focus_.wrong_shapes || focus_.everything_grouped;
+    if (scales_ && !rejects && more_.percent(70)) {
+      keys.emplace_back(R"("reject": ["GROUP_CYCLE", "REGULAR_INSIDE_GROUP", "FAN_OUT"])");
+    }
   }
 
   std::string copies() {
@@ -438,6 +443,10 @@ class Generator {
     if (draw_.percent(35)) {
       stage.extra.push_back("\"commits\": \"" +
                             draw_.pick({"idempotent", "idempotent", "idempotent", "once"}) + "\"");
+    }
+    if (more_.percent(25)) {
+      stage.extra.push_back("\"operator\": \"" +
+                            more_.pick({"build-probe", "build-probe", "dam", "merge"}) + "\"");
     }
     job.stages.push_back(std::move(stage));
   }
@@ -741,12 +750,13 @@ class Generator {
 
   std::uint64_t seed_;
   Draws draw_;
-  Draws draw_more_;
+  Draws draw_more_, more_;  // of what came later: they move none of the others
   Focus focus_;
   std::vector<std::string> cluster_;
   std::vector<std::string> executors_;
   std::vector<std::string> added_;
-  bool autoscaled_ = false;
+  bool autoscaled_ = false;  // beside groups, for their rejection
+  bool scales_ = false;
   std::vector<Job> jobs_;
   std::vector<std::string> faults_;
 };

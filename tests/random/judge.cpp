@@ -79,6 +79,23 @@ void judge_all_regular(const Scenario& scenario, std::vector<std::string>& wrong
   }
 }
 
+// A22: where nobody shares, sharing slots changes nothing. What becomes of permuted inputs depends
+// on how many things the driver has to look at.
+void judge_factor_one(const Scenario& scenario, std::uint64_t hash,
+                      std::vector<std::string>& wrong) {
+  if (scenario.timing != model::Timing::scripted || scenario.ties_shuffled ||
+      !scenario.choices.empty() || scenario.scheduler.slots != model::SlotsAxis::exclusive ||
+      scenario.scheduler.accounting != model::Accounting::sum) {
+    return;
+  }
+  Scenario shared = scenario;
+  shared.scheduler.slots = model::SlotsAxis::shared;
+  shared.scheduler.slots_factor = 1;
+  if (plain_hash(shared) != hash) {
+    wrong.emplace_back("A22: slots shared by a factor of one and exclusive ones differ");
+  }
+}
+
 void judge_again(const Scenario& scenario, std::uint64_t hash, std::vector<std::string>& wrong) {
   if (plain_hash(scenario) != hash) {
     wrong.emplace_back("the second run has another journal");
@@ -111,6 +128,7 @@ std::vector<std::string> judge_run(const Scenario& scenario, Reached& reached,
     reached.add(of_run);
     wrong = certain_violations(monitors.violations(), scenario, of_run);
     judge_again(scenario, result.journal_hash, wrong);
+    judge_factor_one(scenario, result.journal_hash, wrong);
     judge_all_regular(scenario, wrong);
   } catch (const std::exception& fault) {
     wrong.push_back(std::string("internal fault: ") + fault.what());

@@ -23,6 +23,8 @@ constexpr auto places = std::to_array<std::string_view>({
     "held slots given up while waiting",
     "bulk request admitted with what it held",
     "bulk request timed out",
+    "executor asked for",
+    "idle executor left",
     "two groups admitted at one instant",
     "group waited for slots",
     "group waited for inputs",
@@ -234,11 +236,21 @@ void Tally::on(const model::Event& event) {
 void Tally::on_executor(const model::Event& event) {
   if (const auto* lost = event.as<model::ExecutorLost>()) {
     reached_.add(with("executor lost", lost->cause));
+    if (lost->cause == model::LossCause::decommission && is_autoscaled(lost->executor)) {
+      reached_.add("idle executor left");
+    }
   } else if (event.as<model::ExecutorHeld>() != nullptr) {
     reached_.add("executor held");
-  } else if (event.as<model::ExecutorAdded>() != nullptr && event.t > 0) {
+  } else if (const auto* added = event.as<model::ExecutorAdded>();
+             added != nullptr && is_autoscaled(added->executor)) {
+    reached_.add("executor asked for");
+  } else if (added != nullptr && event.t > 0) {
     reached_.add("executor joined later");
   }
+}
+
+bool Tally::is_autoscaled(model::NameId executor) const {
+  return names_->text(executor).starts_with("auto");
 }
 
 void Tally::on_job(const model::Event& event) {

@@ -63,6 +63,7 @@ class Tally final : public model::Observer {
   void on_stage(const model::Event& event);
   void on_task(const model::Event& event);
   void on_executor(const model::Event& event);
+  [[nodiscard]] bool is_autoscaled(model::NameId executor) const;
   void on_copy_start(const model::TaskRef& task);
   void on_try_end(const model::TaskEnd& end);
   void on_reservation(const model::Reservation& line);

@@ -61,6 +61,9 @@ std::optional<std::string> line_of(model::Event event, const model::NameTable& n
   if (auto* end = std::get_if<model::JobEnd>(&event.body)) {
     end->detail = {};
   }
+  if (event.as<model::RunEnd>() != nullptr) {
+    event.t = 0;  // the reference counts timers that are void; nothing says when a run is over
+  }
   return model::journal_line(event, names);
 }
 

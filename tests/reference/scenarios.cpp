@@ -63,8 +63,11 @@ bool narrow(model::Scenario& scenario) {
     return std::ranges::any_of(job.stages, &model::StageSpec::barrier);
   };
   const bool slices = config.max_partitions_per_task.value_or(1) > 1;
-  return !config.speculation && !slices && !scenario.cluster.autoscale && !scenario.workload &&
-         std::ranges::none_of(scenario.jobs, barrier) && !model::unsupported(scenario);
+  const bool shared =
+      config.slots != model::SlotsAxis::exclusive || config.start != model::Start::eager;
+  return !config.speculation && !slices && !shared && !scenario.cluster.autoscale &&
+         !scenario.workload && std::ranges::none_of(scenario.jobs, barrier) &&
+         !model::unsupported(scenario);
 }
 
 model::Result<model::Scenario> load(const std::string& path) {

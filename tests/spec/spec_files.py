@@ -20,10 +20,10 @@ PATCHES = FOLDER / "patches.txt"
 # The clauses that are built.
 CLAUSES = (
     [f"F{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15)] +
-    [f"A{n}" for n in range(1, 23)] +  # A22: flink-region
+    [f"A{n}" for n in range(1, 23)] +
     [f"C{n}" for n in range(1, 13)] +
     [f"X{n}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17)] +
-    ["W5", "W8"])
+    ["W5", "W6", "W8"])
 
 TOKEN = re.compile(r"//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\w+|\s+|[^\w\s]")
 

@@ -69,8 +69,8 @@ TEST_CASE("a trace whose executors leave keeps its outputs, unless told otherwis
 }
 
 TEST_CASE("what this version does not execute is refused") {
-  const model::ConfigurationText trino = configuration("trino-phased");
-  const auto refused = cli::make_experiment(workload(), {}, {.configuration = &trino});
+  const model::ConfigurationText lazy = configuration("trino-phased[start=lazy]");
+  const auto refused = cli::make_experiment(workload(), {}, {.configuration = &lazy});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().what.find("not built yet") != std::string::npos);
 }

@@ -109,6 +109,8 @@ TEST_CASE("axis values") {
                                           {"outputs_survive_executor", "true"},
                                           {"no_executor_grace", "0s"},
                                           {"pools", "[a[weight=2]]"},
+                                          {"slots", "shared[factor=0]"},
+                                          {"slots", "shared[factor=1000]"},
                                           {"speculation", "[]"},
                                           {"max_partitions_per_task", "3"},
                                           {"max_partitions_per_task", "unbounded"},
@@ -119,8 +121,10 @@ TEST_CASE("axis values") {
     set(scenario, axis, value);
     CHECK(refused_at(scenario).empty());
   }
-  for (const auto& [axis, value] :
-       Values{{"slots", "shared[factor=2]"}, {"start", "lazy"}, {"read_cap", "2"}}) {
+  for (const auto& [axis, value] : Values{{"slots", "shared[factor=1001]"},
+                                          {"start", "lazy"},
+                                          {"start", "phased"},
+                                          {"read_cap", "2"}}) {
     CAPTURE(axis);
     CAPTURE(value);
     Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
@@ -195,12 +199,29 @@ TEST_CASE("a bulk request says itself how it waits") {
   CHECK(refused_at(scenario) == "/scheduler/accounting");
 }
 
-TEST_CASE("autoscaling runs only beside jobs that are rejected for it") {
+TEST_CASE("slots are shared by tasks or by stages of a group, not by both") {
+  Scenario scenario = scenario_of(Dialect::ballista_pipelined, EdgeKind::pipelined);
+  set(scenario, "slots", "shared[factor=2]");
+  CHECK(refused_at(scenario) == "/scheduler/slots");
+  set(scenario, "accounting", "sum");
+  CHECK(refused_at(scenario).empty());
+}
+
+TEST_CASE("phases are an order of launches one by one") {
+  Scenario scenario = scenario_of(Dialect::psd, EdgeKind::pipelined);
+  set(scenario, "start", "phased");
+  set(scenario, "admission.hold", "check");
+  CHECK(refused_at(scenario) == "/scheduler/start");
+  set(scenario, "admission.hold", "none");
+  CHECK(refused_at(scenario).empty());
+}
+
+TEST_CASE("autoscaling runs, whatever the jobs") {
   Scenario scaled = scenario_of(Dialect::psd, EdgeKind::pipelined);
   scaled.cluster.autoscale.emplace();
   CHECK(refused_at(scaled).empty());
   set(scaled, "edges", "all-regular");
-  CHECK(refused_at(scaled) == "/cluster/autoscale");
+  CHECK(refused_at(scaled).empty());
 }
 
 }  // namespace rehearse::model
