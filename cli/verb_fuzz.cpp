@@ -328,7 +328,7 @@ properties::CampaignOptions campaign_options(const Settings& settings,
   options.runs_max = settings.campaign_runs.value_or(0);
   if (settings.time || !settings.campaign_runs) {
     const auto time = settings.time ? std::chrono::nanoseconds(*settings.time)
-                                             : std::chrono::nanoseconds(campaign_default);
+                                    : std::chrono::nanoseconds(campaign_default);
     options.out_of_time = [until = started + time] { return Clock::now() >= until; };
   }
   options.for_each = [&settings](std::size_t count, const std::function<void(std::size_t)>& work) {

@@ -204,9 +204,8 @@ struct FuzzDocument {
   std::vector<std::string> mix;
 };
 
-using Document =
-    std::variant<RunDocument, ReplayDocument, CompareDocument, CheckDocument, ListDocument,
-                 InspectDocument, TraceWrittenDocument, ExplainDocument,
-                 ExploreDocument, FuzzDocument>;
+using Document = std::variant<RunDocument, ReplayDocument, CompareDocument, CheckDocument,
+                              ListDocument, InspectDocument, TraceWrittenDocument, ExplainDocument,
+                              ExploreDocument, FuzzDocument>;
 
 }  // namespace rehearse::reports
