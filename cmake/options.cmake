@@ -12,7 +12,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # sanitizers need, too; the rest of debug information takes a fifth of the time of a build, so who
 # steps through a program asks for it (CONTRIBUTING.md).
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
-set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1" CACHE STRING "Flags of the presets for debugging")
+set(RH_DEBUG_FLAGS "-O1 -g1" CACHE STRING "Flags of the presets for debugging")
+set(CMAKE_CXX_FLAGS_DEBUG "${RH_DEBUG_FLAGS}")
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)

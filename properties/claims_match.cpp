@@ -144,12 +144,14 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
     }
   }
 
-  // No unit needs more than all stages of its job together (A3).
+  // No unit needs more than all stages of its job together (A3); where only the default profile
+  // may be used, all of them are counted there (A9).
   void check_need(const model::PerProfile& need, const Seen& seen, std::string_view name) {
+    const bool default_only = track().rules().config.profiles == model::ProfilesAxis::default_only;
     for (std::size_t p = 0; seen.job->body != nullptr && p < track().slots().profiles(); ++p) {
       std::int64_t total = 0;
       for (const Stage& stage : seen.job->body->stages) {
-        total += stage.profile == p ? stage.tasks : 0;
+        total += stage.profile == p || (default_only && p == 0) ? stage.tasks : 0;
       }
       if (claimed(need, p) > total) {
         found(fmt::format("{} is said to need {} slots of {}, all its stages have {} tasks (A3)",

@@ -219,12 +219,16 @@ class NoLivelock final : public MonitorOf<NoLivelock> {
     const Group& group = *seen.group;
     const model::FailureConfig& failure = config().failure;
     const std::string name = track().name(*seen.job, group);
-    if (runs.failed > failure.rerun_max && failure.group == model::GroupFailure::rerun_group) {
+    // A12: a barrier stage, a gang of one, runs again as SS-3.6 says, whatever the axis; how often
+    // is a matter of its attempts.
+    const bool several = group.gang_of_several();
+    if (several && runs.failed > failure.rerun_max &&
+        failure.group == model::GroupFailure::rerun_group) {
       found(fmt::format("{} runs again after {} failures, {} reruns are allowed (X16)", name,
                         runs.failed, failure.rerun_max));
     }
     if (runs.failed > 0 && group.state == GroupState::failed &&
-        track().now() - runs.failed_at < failure.rerun_delay) {
+        track().now() - runs.failed_at < (several ? failure.rerun_delay : failure.resubmit_delay)) {
       found(fmt::format("{} runs again {} ns after its failure, before its delay (X16)", name,
                         track().now() - runs.failed_at));
     }

@@ -375,6 +375,9 @@ void rerun_committed_group(Step& s, GangId gang) {
   row.told = false;
   ++m.counters.live_gangs;
   const JobId job = row.job;
+  if (row.barrier) {
+    drop_outputs(s, gang_leader(m, gang));  // SS-1.8: a barrier stage is done anew as a whole
+  }
   group_wants(s, gang);
   if (lives(m, job)) {
     judge_starvation(s, gang_leader(m, gang));

@@ -54,6 +54,12 @@ std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
     for (std::size_t p = 0; p < have.size(); ++p) {
       have[p] = std::max<std::int64_t>(have[p] - taken[p], 0);
     }
+    if (takes_idle_only(m, gang.members.size())) {
+      std::vector<std::int64_t> idle = have;
+      count_idle(m, idle);
+      std::ranges::transform(have, idle, have.begin(),
+                             [](std::int64_t a, std::int64_t b) { return std::min(a, b); });
+    }
   }
   return have;
 }

@@ -142,7 +142,8 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
     GangRow unit = demand_of(m, *input.spec, graph, group);
     unit.job = input.job;
     const bool barrier = unit.members.size() == 1 && input.spec->stages[unit.leader].barrier;
-    if (barrier && m.config.admission.capacity == model::Capacity::total) {
+    if (barrier && m.config.admission.capacity == model::Capacity::total &&
+        m.config.admission.when_short == model::Short::retry) {
       continue;  // A12: its check is repeated, and never final before the last
     }
     if (unit.members.size() > 1 && m.config.admission.hold == model::Hold::none) {
@@ -155,7 +156,8 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
         judge_now(m, input, unit, found, verdict)) {
       return;
     }
-    if (unit.members.size() > 1 && m.config.profiles == model::ProfilesAxis::default_only) {
+    if (unit.members.size() > 1 && m.config.profiles == model::ProfilesAxis::default_only &&
+        m.config.admission.shortfall == model::Shortfall::rejection) {
       continue;  // the check above is the only one
     }
     bool by_trial = false;

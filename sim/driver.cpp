@@ -142,6 +142,7 @@ model::RunEndCause Driver::run_instants() {
       if (live_jobs_ == 0) {
         return model::RunEndCause::done;
       }
+      engine_.clear();  // empty; it has looked at what is void, and what follows is due from now on
       step(scheduler::Stuck{});  // W5
       next = next_instant();
       continue;
