@@ -214,7 +214,8 @@ std::optional<std::uint64_t> commit_seed(std::string_view text) {
     return std::nullopt;
   }
   std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + digits_used, value, 16);
+  const std::string used(text.substr(0, digits_used));
+  std::from_chars(used.data(), used.data() + used.size(), value, 16);
   return value & ~(std::uint64_t{1} << 63U);
 }
 

@@ -113,6 +113,7 @@ class Monitor {
 // What every monitor derives from. Its members are values: they hold nothing that points into a
 // track.
 template <class Self>
+// NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): monitors inherit it, as a public one
 class MonitorOf : public Monitor {
  public:
   using Monitor::Monitor;

@@ -40,8 +40,9 @@ std::vector<std::int64_t> outstanding(const Machine& m, std::span<const StageId>
 std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
   const auto free = m.slots.free_totals();
   std::vector<std::int64_t> have(free.begin(), free.end());
+  const bool idle_only = takes_idle_only(m, gang.members.size());
   if (m.config.admission.capacity == model::Capacity::free) {
-    if (takes_idle_only(m, gang.members.size())) {
+    if (idle_only) {
       count_idle(m, have);
     }
     return have;
@@ -54,7 +55,7 @@ std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
     for (std::size_t p = 0; p < have.size(); ++p) {
       have[p] = std::max<std::int64_t>(have[p] - taken[p], 0);
     }
-    if (takes_idle_only(m, gang.members.size())) {
+    if (idle_only) {
       std::vector<std::int64_t> idle = have;
       count_idle(m, idle);
       std::ranges::transform(have, idle, have.begin(),

@@ -67,7 +67,7 @@ model::Duration long_wait_of(const model::AdmissionConfig& admission) {
     case model::Overtake::aging:
       return admission.aging_after;
     case model::Overtake::easy:
-      return 24 * 3600 * model::second;
+      return model::Duration{24} * 3600 * model::second;
     case model::Overtake::never:
     case model::Overtake::backfill:
       break;
