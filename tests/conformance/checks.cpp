@@ -1,5 +1,4 @@
 // What the core said in the words of a case, and expectations compared with it.
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/conformance/run.hpp"
@@ -9,7 +8,7 @@ namespace rehearse::conformance {
 namespace {
 
 // The lines of an event that have what the word names, and more.
-std::vector<Json> asked(const Run& run, const Json& e, const std::string& event, Json more) {
+Json asked(const Run& run, const Json& e, const std::string& event, Json more) {
   more.update(about(e));
   if (more.erase("now") > 0) {
     more["step"] = run.step;
@@ -17,18 +16,29 @@ std::vector<Json> asked(const Run& run, const Json& e, const std::string& event,
   return said(run, event, more);
 }
 
-template <class List>
-Json column(const List& lines, const char* key) {
-  Json values = Json::array();
-  std::ranges::transform(lines, std::back_inserter(values),
-                         [key](const Json& line) { return line.at(key); });
-  return values;
+using Fact = std::function<Json(const Run& run, const Json& e)>;
+
+// How many lines of an event there are that have what the word names, and more; or their stages.
+Fact lines(const std::string& event, const Json& more = Json::object()) {
+  return [=](const Run& run, const Json& e) { return asked(run, e, event, more).size(); };
+}
+Fact stages_of(const std::string& event, const Json& more = Json::object()) {
+  return [=](const Run& run, const Json& e) { return column(asked(run, e, event, more), "stage"); };
+}
+const Json now{{"now", true}};
+const Fact submitted = lines("stage_submitted");
+const Fact starts = lines("task_start", now);
+const Fact successes = lines("task_end", {{"status", "success"}, {"counted", true}});
+
+// The stage of a word, or of its shuffle.
+std::string stage_of(const Run& run, const Json& e) {
+  return e.contains("stage") ? e["stage"] : Json(stage_of_shuffle(run, e.at("shuffle")));
 }
 
 bool grouped(const Run& run, const Json& stage) {
   return std::ranges::any_of(said(run, "group_formed", {}), [&](const Json& group) {
     const Json& members = group.at("stages");  // one: a barrier stage, whose outputs count at once
-    return members.size() > 1 && std::ranges::find(members, stage) != members.end();
+    return members.size() > 1 && has(members, stage);
   });
 }
 
@@ -56,10 +66,6 @@ std::map<int, std::size_t> outputs(const Run& run, const std::string& stage) {
   return found;
 }
 
-std::map<int, std::size_t> outputs_of(const Run& run, const Json& e) {
-  return outputs(run, stage_of_shuffle(run, e.at("shuffle")));
-}
-
 // Attempts that were submitted and are not completed.
 std::size_t open_attempts(const Run& run, const Json& e) {
   return asked(run, e, "stage_submitted", {}).size() - asked(run, e, "stage_completed", {}).size();
@@ -69,21 +75,21 @@ std::size_t open_attempts(const Run& run, const Json& e) {
 // job that lives, that are neither and not done.
 Json stages(const Run& run, const std::string& state) {
   Names found;
-  const bool armed = std::ranges::any_of(run.timers, [&](const Timer& timer) {
-    return timer.set.delay == run.options.config.failure.resubmit_delay;
+  const bool armed = std::ranges::any_of(run.timers, [&](const auto& timer) {
+    return timer.second.delay == run.options.config.failure.resubmit_delay;
   });
-  for (const JobRow& job : run.jobs) {
+  for (const Job& job : run.jobs) {
     for (const std::string& stage : job.stages) {
       const Json success = {{"stage", stage}, {"status", "success"}};
       const bool done =
           outputs(run, stage).size() == partitions_of(run, stage, -1).size() ||
           (stage == job.final_stage && !said(run, "stage_completed", success).empty());
-      const std::string now = open_attempts(run, {{"stage", stage}}) > 0 ? "running"
-                              : !live(run, job.name)                     ? "over"
-                              : armed && run.failed.contains(stage)      ? "failed"
-                              : done                                     ? "done"
-                                                                         : "waiting";
-      found.insert(now == state ? stage : "");
+      const std::string phase = open_attempts(run, {{"stage", stage}}) > 0 ? "running"
+                                : !live(run, job.name)                     ? "over"
+                                : armed && run.failed.contains(stage)      ? "failed"
+                                : done                                     ? "done"
+                                                                           : "waiting";
+      found.insert(phase == state ? stage : "");
     }
   }
   found.erase("");
@@ -114,10 +120,9 @@ std::string job_of(const Run& run, const Json& e) {
 
 // The line that ended or refused the job, or null.
 Json end_line(const Run& run, const Json& e) {
-  std::vector<Json> found = said(run, "job_end", {{"job", job_of(run, e)}});
-  std::ranges::copy(said(run, "job_rejected", {{"job", job_of(run, e)}}),
-                    std::back_inserter(found));
-  return found.empty() ? Json() : found.back();
+  const Json ended = said(run, "job_end", {{"job", job_of(run, e)}});
+  const Json refused = said(run, "job_rejected", {{"job", job_of(run, e)}});
+  return !refused.empty() ? refused.back() : ended.empty() ? Json() : ended.back();
 }
 
 // "active", "succeeded", or what ended the job: the expected reason if it stands for the code.
@@ -134,19 +139,14 @@ Json outcome(const Run& run, const Json& e) {
   return listed(reasons, reason + "=" + code) ? reason : code;
 }
 
-bool succeeded(const Run& run, const Json& stage, const Json& partition) {
-  const Json task = {{"stage", stage}, {"partition", partition}};
-  return !asked(run, task, "task_end", {{"status", "success"}, {"counted", true}}).empty();
-}
-
 // Partitions of a shuffle without an output, or of a stage without a success.
 Json missing(const Run& run, const Json& e) {
-  const bool of_stage = e.contains("stage");
-  const std::string stage = of_stage ? e["stage"] : Json(stage_of_shuffle(run, e.at("shuffle")));
+  const std::string stage = stage_of(run, e);
   const auto registered = outputs(run, stage);
   Json found = partitions_of(run, stage, -1);
   std::erase_if(found.get_ref<Json::array_t&>(), [&](const Json& partition) {
-    return of_stage ? succeeded(run, stage, partition) : registered.contains(partition);
+    const Json task = {{"stage", stage}, {"partition", partition}};
+    return e.contains("stage") ? successes(run, task) > 0 : registered.contains(partition);
   });
   return found;
 }
@@ -161,13 +161,11 @@ Json property(const Run& run, const Json& e) {
            : key == "priority_job" ? job
                                    : part(part(part(run.given, "properties"), job), key);
   }
-  const auto one = running(run, {{"stage", e["stage"]}});
-  require(one.has_value(), "a running task", "none");
-  scheduler::TaskEnded failure;
-  failure.run = *one;
-  failure.status = model::TaskStatus::failed;
-  failure.reason = model::TaskReason::exception;
-  const bool over = any_word(run.ask_copy(failure), {{"e", "job_end"}});
+  const Json one = running(run, {{"stage", e["stage"]}});
+  require(!one.is_null(), "a running task");
+  scheduler::TaskEnded failure = end_of("exception");
+  failure.run = RunId{one["run"].get<std::uint32_t>()};
+  const bool over = first(run.ask_copy(failure), {{"e", "job_end"}}) != nullptr;
   return std::to_string(over ? 1 : run.options.config.failure.max_task_failures);
 }
 
@@ -183,7 +181,7 @@ Json placed(const Run& run, const Json& e) {
 // What the core says of a stage or a set of the case; the latest set if the word names none.
 scheduler::StageReport report(const Run& run, const Json& e) {
   const std::string stage = e.value("stage", run.jobs.back().name);
-  const JobRow& job = job_with(run, stage);
+  const Job& job = job_with(run, stage);
   return run.core->report(job.id, index_in(job, stage));
 }
 
@@ -194,33 +192,17 @@ Json job_line(const Run& run, const Json& e) {
 }
 
 // Every launch of a step is expected if any is.
-bool was_launched(const Run& run, const Json& e) {
+Json was_launched(const Run& run, const Json& e) {
   const std::string stage = e.at("stage");
   const Json attempt =
       e.at("attempt") == "latest" ? Json(latest_attempt(run, stage)) : e["attempt"];
   const Json tasks = e.at("partitions") == "all" ? partitions_of(run, stage, -1) : e["partitions"];
   const Json same = {{"step", run.step}, {"stage", stage}, {"attempt", attempt}};
-  const auto others = std::ranges::count_if(run.then, [&](const Json& other) {
-    return matches(other, {{"op", e["op"]}, {"after", e["after"]}});
-  });
+  const Json others = all(run.then, {{"op", e["op"]}, {"after", e["after"]}});
   return partitions_of(run, stage, attempt) == tasks &&
          !said(run, "stage_submitted", same).empty() &&
-         std::ssize(said(run, "stage_submitted", {{"step", run.step}})) == others;
+         said(run, "stage_submitted", {{"step", run.step}}).size() == others.size();
 }
-
-using Fact = std::function<Json(const Run& run, const Json& e)>;
-
-// How many lines of an event there are that have what the word names, and more; or their stages.
-Fact lines(const std::string& event, const Json& more = Json::object()) {
-  return [=](const Run& run, const Json& e) { return asked(run, e, event, more).size(); };
-}
-Fact stages_of(const std::string& event, const Json& more = Json::object()) {
-  return [=](const Run& run, const Json& e) { return column(asked(run, e, event, more), "stage"); };
-}
-const Json now{{"now", true}};
-const Fact submitted = lines("stage_submitted");
-const Fact starts = lines("task_start", now);
-const Fact successes = lines("task_end", {{"status", "success"}, {"counted", true}});
 
 // What is compared: an expectation's key; "=text"; with "{" in any order. "?": the fact is whether
 // the expectation holds; "some", "none": it is a number.
@@ -245,7 +227,7 @@ const Word words[] = {
     {"failure_detail", "?", FACT {
        return matches(end_line(run, e), {{"need", {{"default", e.at("needed")}}},
                                          {"have", {{"default", e.at("free")}}}}); }},
-    {"launched", "?", FACT { return was_launched(run, e); }},
+    {"launched", "?", was_launched},
     {"no_new_launch", "none", lines("stage_submitted", now)},
     {"launch_order", "stages", stages_of("stage_submitted", now)},
     {"no_stage_created", "none", submitted}, {"launch_total", "count", submitted},
@@ -255,47 +237,45 @@ const Word words[] = {
     {"failed_queue", "{stages", FACT { return stages(run, "failed"); }},
     {"skipped_stages", "?", FACT {
        return std::ranges::all_of(e.at("stages"), [&](const Json& stage) {
-         return said(run, "stage_submitted", {{"stage", stage}}).empty(); }); }},
+         return submitted(run, {{"stage", stage}}) == 0; }); }},
     {"fresh_stage", "?", FACT {
        return latest_attempt(run, e.at("stage")) == 0 &&
               job_with(run, e["stage"]).name != job_with(run, e.at("other_than")).name; }},
     {"stage_available", "available", FACT { return missing(run, e).empty(); }},
     {"stage_missing_partitions", "partitions", missing},
     {"missing_partitions", "partitions", missing},
-    {"stage_profile", "?", FACT {
-       return any_word(job_line(run, e).at("stages"),
-                       {{"name", e["stage"]}, {"profile", e.at("profile")}}); }},
+    {"stage_profile", "profile", FACT {
+       return the(job_line(run, e).at("stages"), {{"name", e["stage"]}}).at("profile"); }},
     {"stage_count", "?", FACT {
        return job_line(run, e)["stages"].size() ==
               e.at("map").get<std::size_t>() + e.at("result").get<std::size_t>(); }},
     {"stage_id_order", "stages", FACT { return column(job_line(run, e)["stages"], "name"); }},
     {"parents", "{parents", FACT {
-       Json edges = job_line(run, e)["edges"];
-       std::erase_if(edges.get_ref<Json::array_t&>(),
-                     [&](const Json& edge) { return edge["to"] != e["stage"]; });
-       return column(edges, "from"); }},
+       return column(all(job_line(run, e)["edges"], {{"to", e["stage"]}}), "from"); }},
     {"taskset_property", "value", property},
     {"taskset_property_absent", "?", FACT { return true; }},  // nothing is handed to tasks
-    {"outputs_available", "count", FACT { return outputs_of(run, e).size(); }},
+    {"outputs_available", "count", FACT { return outputs(run, stage_of(run, e)).size(); }},
     {"output_hosts", "hosts", FACT {
        Json hosts = Json::array();
-       for (const auto& output : outputs_of(run, e)) {
+       for (const auto& output : outputs(run, stage_of(run, e))) {
          hosts.push_back(run.executors[output.second].host);
        }
        return hosts; }},
     {"outputs_removed", "times", FACT {  // steps in which some went
        Names steps;
-       for (const Json& lost : said(run, "outputs_lost", {})) {
-         const ExecutorRow& row = run.executors[run.find(lost["executor"]).value()];
+       for (const Executor& row : run.executors) {
          const bool here = row.host == e.value("host", "") || row.name == e.value("executor", "");
-         steps.insert(here ? lost["step"].dump() : "");
+         for (const Json& lost : said(run, "outputs_lost", {{"executor", row.name}})) {
+           steps.insert(here ? lost["step"].dump() : "");
+         }
        }
-       return steps.size() - (steps.contains("") ? 1 : 0); }},
+       steps.erase("");
+       return steps.size(); }},
     {"executor_forgotten", "times", FACT {
        return run.losses.contains(e.at("executor")) ? run.losses.at(e["executor"]) : 0; }},
     {"checksum_mismatches", "count", FACT { return report(run, e).changed_checksums; }},
     {"preferred_hosts", "?", FACT {
-       const std::vector<Json> here = asked(run, e, "task_start", now);
+       const Json here = asked(run, e, "task_start", now);
        return here.size() == 1 && here[0]["locality"] != "ANY" &&
               e.at("hosts").get<Names>().contains(run.executors[here[0]["row"]].host); }},
     {"stage_completed_event", "some", FACT {
@@ -307,8 +287,7 @@ const Word words[] = {
        return std::ranges::count_if(said(run, e.at("event"), {{"injected", true}}),
               [](const Json& line) { return line["status"] != "killed"; }); }},
     {"deferred_completions", "?", FACT {
-       const bool held = std::ranges::any_of(run.running, [&](const auto& row) {
-         return matches(row.second, {{"stage", e.at("stage")}, {"held", true}}); });
+       const bool held = !all(run.running, {{"stage", e.at("stage")}, {"held", true}}).empty();
        const bool done = missing(run, e).empty() && asked(run, e, "stage_completed", {}).empty();
        return (held || done) == (e.at("count") > 0); }},
     {"stage_tasks_killed", "?", FACT {
@@ -323,8 +302,8 @@ const Word words[] = {
        return probe.jobs == (others ? 1 : 0) && (others || probe.busy == 0) &&
               probe.groups + probe.reservations + probe.deferred + probe.authorizations +
               probe.timers == 0; }},
-    {"partition_marked_done", "?", FACT { return !running(run, about(e)).has_value(); }},
-    {"partition_not_marked_done", "?", FACT { return running(run, about(e)).has_value(); }},
+    {"partition_marked_done", "?", FACT { return running(run, about(e)).is_null(); }},
+    {"partition_not_marked_done", "?", FACT { return !running(run, about(e)).is_null(); }},
     {"task_launched", "some", starts}, {"no_task_launched", "none", starts},
     {"launch_count", "count", starts}, {"barrier_addresses", "count", starts},
     {"placement", "placement", placed},
@@ -342,17 +321,16 @@ const Word words[] = {
     {"task_end_count", "count", lines("task_end")},
     {"task_killed", "some", lines("task_end", {{"status", "killed"}})},
     {"successful", "some", successes}, {"state_updated_before_report", "some", successes},
-    {"running_tasks", "count", FACT {
-       return std::ranges::count_if(run.running, [&](const auto& entry) {
-         return entry.second.at("executor") == e.at("executor"); }); }},
+    {"running_tasks", "count", FACT { return all(run.running, about(e)).size(); }},
     {"resubmitted", "{tasks", FACT {  // that had succeeded: seen on a copy with a new executor
        scheduler::JoinExecutor join;
        join.spec.name = join.spec.host = run.options.names->intern("new");
        join.spec.resources = {64'000, 64'000};
        Json again = Json::array();
-       for (const Json& line : run.ask_copy(join)) {
-         if (line.contains("row") && succeeded(run, line["stage"], line["partition"])) {
-           again.push_back(line["partition"]);
+       for (const Json& start : all(run.ask_copy(join), {{"e", "task_start"}})) {
+         const Json task = {{"stage", start["stage"]}, {"partition", start["partition"]}};
+         if (successes(run, task) > 0) {
+           again.push_back(start["partition"]);
          }
        }
        return again; }},
@@ -360,7 +338,7 @@ const Word words[] = {
     {"outstanding_tasks", "count", FACT {
        std::vector<scheduler::StageOfJob> except;
        for (const std::string set : e.at("excluding")) {
-         const JobRow& job = job_with(run, set);
+         const Job& job = job_with(run, set);
          except.push_back({job.id, index_in(job, set)});
        }
        return run.core->outstanding(profile_of(run, e.at("profile")), except); }},
@@ -374,8 +352,7 @@ const Word words[] = {
     {"active_attempts", "count", open_attempts},
     {"distinct_names", "?", FACT {
        return std::ranges::none_of(e.at("sets"), [&](const Json& set) {
-         const Json word = normal(Json::array({{{"set", set}}}))[0];
-         return asked(run, word, "stage_submitted", {}).empty(); }); }},
+         return submitted(run, normal({{"set", set}})) == 0; }); }},
     {"executor_kill_requested", "some", lines("unschedulable", now)},
     {"unschedulable_event", "some", lines("unschedulable", {{"now", true}, {"executor", ""}})},
     {"available_slots", "count", FACT {
@@ -384,7 +361,7 @@ const Word words[] = {
     {"rollback_count", "count", FACT { return report(run, e).rollbacks; }},
     {"commit_answer", "some", lines("commit_answered", now)},
     {"commit_state_empty", "?", FACT {
-       return std::ranges::all_of(run.jobs, [&](const JobRow& job) {
+       return std::ranges::all_of(run.jobs, [&](const Job& job) {
          return std::ranges::all_of(job.stages, [&](const std::string& stage) {
            return report(run, {{"stage", stage}}).commit_rights == 0; }); }); }},
     {"counted_failures", "count", FACT {
@@ -416,12 +393,12 @@ const Word words[] = {
 void check(const Run& run, const Json& e) {
   const std::string op = e.at("op");
   const auto* word = std::ranges::find(words, op.substr(op.find('_') + 1), &Word::word);
-  lacks(word == std::end(words), "answer to " + op);
+  require(word != std::end(words), "an answer to " + op);
   const std::string key(word->wanted.substr(word->wanted.starts_with('{') ? 1 : 0));
   Json found = word->fact(run, e);
   const bool some = key == "some";
   if (some || key == "none") {
-    require((found > 0) == some, e.dump(), found);
+    require((found > 0) == some, e.dump(), found.dump());
     return;
   }
   Json wanted = key == "?" ? Json(true) : key[0] == '=' ? Json(key.substr(1)) : e.at(key);
@@ -429,7 +406,7 @@ void check(const Run& run, const Json& e) {
     wanted = wanted.get<std::set<Json>>();
     found = found.get<std::set<Json>>();
   }
-  require(found == wanted, e.dump(), found);
+  require(found == wanted, e.dump(), found.dump());
 }
 
 }  // namespace rehearse::conformance

@@ -1,5 +1,4 @@
-// The engine, and what can be asked of the lines it keeps.
-#include <algorithm>
+// The core and what carries out its actions, and what can be asked of the lines that are kept.
 #include <nlohmann/json.hpp>
 
 #include "model/support/journal_line.hpp"
@@ -39,130 +38,123 @@ class Planned final : public PlacementPolicy {
 
 }  // namespace
 
-void Engine::start(const CoreOptions& options, bool leaves) {
-  auto policies = policies::make(options.config);
-  lacks(!policies, policies ? "" : policies.error().what);
-  policies->placement = std::make_unique<Planned>(&picks_);
-  core = std::make_unique<Core>(options, *policies);
-  names_ = options.names;
-  leaves_ = leaves;
+void Run::start() {
+  auto policies = policies::make(options.config).value();
+  policies.placement = std::make_unique<Planned>(&picks);
+  core = std::make_unique<Core>(options, policies);
 }
 
-std::optional<std::size_t> Engine::find(const std::string& name) const {
-  const auto found =
-      std::ranges::find(executors.rbegin(), executors.rend(), name, &ExecutorRow::name);
-  const auto behind = static_cast<std::size_t>(executors.rend() - found);
-  return behind == 0 ? std::nullopt : std::optional(behind - 1);
-}
-
-void Engine::act(const std::function<void(Actions&)>& what) {
+void Run::act(const std::function<void(Actions&)>& what) {
   Actions actions;
   core->set_now(now);
   what(actions);
   carry_out(actions);
 }
 
-void Engine::feed(const Input& input) {
-  if (const auto* job = std::get_if<SubmitJob>(&input)) {
-    specs_.push_back(job->spec);
-  }
+void Run::feed(const Input& input) {
   act([&](Actions& out) { core->step(input, out); });
 }
 
-void Engine::offer(const OfferRound& round) {
+void Run::offer(const OfferRound& round) {
   act([&](Actions& out) { core->offer(round, out); });
 }
 
-void Engine::end(RunId run, TaskEnded ended, bool injected) {
-  ended.run = run;
-  injected_ = injected ? std::optional(run) : std::nullopt;
+void Run::end(const Json& start, TaskEnded ended, bool by_case) {
+  ended.run = RunId{start.at("run").get<std::uint32_t>()};
+  injected = by_case ? std::optional(ended.run) : std::nullopt;
   feed(ended);
-  injected_.reset();
+  injected.reset();
 }
 
-std::size_t Engine::join(const std::string& name, const std::string& host,
-                         model::ExecutorSpec spec) {
-  spec.name = names_->intern(name);
-  spec.host = names_->intern(host);
+std::size_t Run::join(const std::string& name, const std::string& host, model::ExecutorSpec spec) {
+  spec.name = names.intern(name);
+  spec.host = names.intern(host);
   spec.resources.resize(2);
   executors.push_back({name, host});
   feed(JoinExecutor{{}, spec});
   return executors.size() - 1;
 }
 
-void Engine::lose(std::size_t executor, model::LossCause cause) {
+void Run::lose(std::size_t executor, model::LossCause cause) {
   if (std::exchange(executors.at(executor).live, false)) {
     feed(LoseExecutor{ExecutorId{executor}, cause});
   }
 }
 
-void Engine::hold(std::size_t executor, model::HoldCause cause) {
+void Run::hold(std::size_t executor, model::HoldCause cause) {
   executors.at(executor).draining = cause == model::HoldCause::decommission;
   feed(HoldExecutor{ExecutorId{executor}, cause});
 }
 
-void Engine::fire(const std::function<bool(const Timer&)>& which) {
-  std::vector<Timer> due;
-  std::ranges::copy_if(timers, std::back_inserter(due), which);
-  std::erase_if(timers, which);
-  std::ranges::sort(due, {},
-                    [](const Timer& timer) { return std::pair{timer.due, timer.set.timer.value}; });
-  for (const Timer& timer : due) {
-    now = std::max(now, timer.due);
-    feed(TimerFired{timer.set.timer});
-  }
-}
-
-void Engine::elapse(model::Duration time) {
-  now += time;
-  fire([this](const Timer& timer) { return timer.due <= now; });
-}
-
-void Engine::settle(std::size_t spare, std::size_t marker,
-                    const std::function<std::size_t(const Json&)>& where) {
-  for (int passes = 0; core->wants_pass(); ++passes) {
-    require(passes < passes_max, "a core that comes to rest", passes);
-    std::deque<ExecutorId> real;
-    for (bool asked = true; asked;) {  // whose is the next pick?
-      picks_ = real;
-      picks_.insert(picks_.end(), {ExecutorId{marker}, ExecutorId{spare}});
-      Core copy(*core);
-      Actions answer;
-      copy.pass(answer);
-      asked = picks_.size() == 1;
-      picks_.clear();
-      real.emplace_back(spare);
-      for (const Action& action : answer.list) {
-        const auto* launch = std::get_if<Launch>(&action);
-        if (launch != nullptr && launch->executor == ExecutorId{marker}) {
-          real.back() = ExecutorId{where(line(answer, action))};
-        }
-      }
+void Run::fire(std::optional<model::Duration> delay) {
+  for (const auto& [place, timer] : std::exchange(timers, {})) {
+    if (delay ? timer.delay == *delay : place.first <= now) {
+      now = std::max(now, place.first);
+      feed(TimerFired{timer.timer});
+    } else {
+      timers.emplace(place, timer);
     }
-    Actions actions;
-    picks_ = real;
-    core->pass(actions);
-    picks_.clear();
-    carry_out(actions);
   }
 }
 
-std::vector<Json> Engine::ask_copy(const Input& input) const {
+void Run::elapse(model::Duration time) {
+  now += time;
+  fire({});
+}
+
+// Each task is placed by where(). Whose is the next pick? A copy is asked: the marker, where
+// nothing ever runs, answers that pick; the spare those after it and all that no task start shows.
+void Run::settle() {
+  if (!dag) {
+    return;
+  }
+  const std::size_t spare = executor_of(*this, "spare");
+  const std::size_t marker = executor_of(*this, "marker");
+  for (int passes = 0; core->wants_pass(); ++passes) {
+    require(passes < passes_max, "a core that comes to rest");
+    std::deque<ExecutorId> real;
+    for (bool asked = true; asked;) {
+      picks = real;
+      picks.insert(picks.end(), {ExecutorId{marker}, ExecutorId{spare}});
+      const Json answer = ask_copy({});
+      asked = picks.size() == 1;
+      picks.clear();
+      const Json* start = first(answer, {{"e", "task_start"}, {"row", marker}});
+      real.emplace_back(start != nullptr ? where(*this, *start) : spare);
+    }
+    picks = real;
+    act([this](Actions& out) { core->pass(out); });
+    picks.clear();
+  }
+}
+
+Json Run::ask_copy(const std::optional<Input>& input) const {
   Core copy(*core);
   Actions actions;
-  copy.step(input, actions);
+  if (input) {
+    copy.step(*input, actions);
+  }
   copy.pass(actions);
-  std::vector<Json> answers;
-  std::ranges::transform(actions.list, std::back_inserter(answers),
-                         [&](const Action& action) { return line(actions, action); });
+  Json answers = Json::array();
+  for (const Action& action : actions.list) {
+    answers.push_back(line(actions, action));
+  }
   return answers;
 }
 
-// Null for an action that says nothing here.
-Json Engine::line(const Actions& actions, const Action& action) const {
-  Json said;
+// Empty for an action that says nothing here.
+Json Run::line(const Actions& actions, const Action& action) const {
+  Json said = Json::object();
   const auto journal = [&](model::EventBody body) {
-    said = Json::parse(model::journal_line({now, std::move(body)}, *names_));
+    said = Json::parse(model::journal_line({now, std::move(body)}, names));
+  };
+  const auto ended = [&](const EndTask& end) {
+    said = the(running, {{"run", end.run.value}});
+    said.update({{"e", "task_end"},
+                 {"status", model::name_of(end.status)},
+                 {"reason", end.reason ? model::name_of(*end.reason) : ""},
+                 {"counted", end.counted},
+                 {"injected", injected == end.run || said.value("injected", false)}});
   };
   if (const auto* entry = std::get_if<Entry>(&action)) {
     journal(actions.entries.at(entry->index));
@@ -173,61 +165,58 @@ Json Engine::line(const Actions& actions, const Action& action) const {
     journal(model::TaskStart{{launch->job_name, launch->stage_name, launch->executor_name,
                               launch->attempt, launch->partition, launch->try_number},
                              launch->speculative});
+    said["run"] = launch->run.value;
     said["row"] = launch->executor.index();
     said["locality"] = level_names.at(static_cast<std::size_t>(launch->locality));
+  } else if (const auto* end = std::get_if<EndTask>(&action)) {
+    ended(*end);
+  } else if (const auto* kill = std::get_if<Kill>(&action)) {
+    ended({kill->run, model::TaskStatus::killed, kill->reason});
   } else if (const auto* answer = std::get_if<CommitAnswered>(&action)) {
     said = {{"e", "commit_answered"}, {"granted", answer->granted}};
   } else if (const auto* nowhere = std::get_if<Unschedulable>(&action)) {
     const bool one_more = !nowhere->replace.valid();
-    const auto& stages = specs_.at(nowhere->job.index())->stages;
     said = {{"e", "unschedulable"},
-            {"stage", names_->text(stages.at(nowhere->stage.index()).name)},
+            {"stage", jobs.at(nowhere->job.index()).stages.at(nowhere->stage.index())},
             {"executor", one_more ? "" : executors.at(nowhere->replace.index()).name}};
   }
-  if (!said.is_null()) {
-    said["step"] = step;
-  }
+  said["step"] = step;
   return said;
 }
 
-void Engine::carry_out(const Actions& actions) {
+void Run::carry_out(const Actions& actions) {
   std::vector<RunId> killed;
   for (const Action& action : actions.list) {
-    std::optional<EndTask> end;
-    if (Json said = line(actions, action); !said.is_null()) {
-      lines.push_back(std::move(said));
+    const Json said = line(actions, action);
+    const std::string event = said.value("e", "");
+    if (!event.empty()) {
+      lines.push_back(said);
     }
-    if (const auto* launch = std::get_if<Launch>(&action)) {
-      running[launch->run.value] = lines.back();
-    } else if (const auto* over = std::get_if<EndTask>(&action)) {
-      end = *over;
-    } else if (const auto* kill = std::get_if<Kill>(&action)) {
-      end = {kill->run, model::TaskStatus::killed, kill->reason};
+    if (event == "task_start") {
+      running.push_back(said);
+    } else if (event == "task_end") {
+      std::erase_if(running.get_ref<Json::array_t&>(),
+                    [&](const Json& start) { return start["run"] == said["run"]; });
+    }
+    if (const auto* kill = std::get_if<Kill>(&action)) {
       killed.push_back(kill->run);
     } else if (const auto* early = std::get_if<ReturnSlot>(&action)) {
-      running.at(early->run.value).update({{"held", true}, {"injected", injected_ == early->run}});
+      for (Json& start : running) {
+        if (start["run"] == early->run.value) {
+          start.update({{"held", true}, {"injected", injected == early->run}});
+        }
+      }
     } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
-      timers.push_back({*timer, now + timer->delay});
-    }
-    if (end) {
-      require(running.contains(end->run.value), "the end of a run that runs", end->run.value);
-      lines.push_back(running.extract(end->run.value).mapped());
-      lines.back().update(
-          {{"e", "task_end"},
-           {"step", step},
-           {"status", model::name_of(end->status)},
-           {"reason", end->reason ? model::name_of(*end->reason) : ""},
-           {"counted", end->counted},
-           {"injected", injected_ == end->run || lines.back().value("injected", false)}});
+      timers.emplace(std::pair{now + timer->delay, timer->timer.value}, *timer);
     }
   }
   for (const RunId run : killed) {
     feed(KillEffective{run});
   }
-  for (std::size_t i = 0; leaves_ && i < executors.size(); ++i) {  // X13: with its last task
-    const bool busy = std::ranges::any_of(
-        running, [i](const auto& entry) { return entry.second.at("row") == i; });
-    if (executors[i].draining && !busy) {
+  // At task level an executor that drains is lost with its last task (X13); else when the case
+  // says so.
+  for (std::size_t i = 0; !dag && i < executors.size(); ++i) {
+    if (executors[i].draining && first(running, {{"row", i}}) == nullptr) {
       lose(i, model::LossCause::decommission);
     }
   }
@@ -239,39 +228,61 @@ bool matches(const Json& line, const Json& keys) {
   });
 }
 
-std::vector<Json> said(const Run& run, const std::string& event, const Json& keys) {
-  std::vector<Json> found;
-  std::ranges::copy_if(run.lines, std::back_inserter(found), [&](const Json& line) {
-    return line.at("e") == event && !line.value("job", "").starts_with('(') &&
-           !line.value("stage", "").starts_with('(') && matches(line, keys);
+const Json* first(const Json& list, const Json& keys) {
+  const auto found =
+      std::ranges::find_if(list, [&](const Json& word) { return matches(word, keys); });
+  return found == list.end() ? nullptr : &*found;
+}
+
+const Json& the(const Json& list, const Json& keys) {
+  const Json* found = first(list, keys);
+  require(found != nullptr, keys.dump());
+  return *found;
+}
+
+Json column(const Json& list, const char* key) {
+  Json values = Json::array();
+  std::ranges::transform(list, std::back_inserter(values),
+                         [key](const Json& word) { return word.at(key); });
+  return values;
+}
+
+Json all(const Json& list, const Json& keys) {
+  Json found = Json::array();
+  std::ranges::copy_if(list, std::back_inserter(found),
+                       [&](const Json& word) { return matches(word, keys); });
+  return found;
+}
+
+Json said(const Run& run, const std::string& event, Json keys) {
+  keys["e"] = event;
+  Json found = all(run.lines, keys);
+  std::erase_if(found.get_ref<Json::array_t&>(), [](const Json& line) {
+    return line.value("job", "").starts_with('(') || line.value("stage", "").starts_with('(');
   });
   return found;
 }
 
-std::optional<RunId> running(const Run& run, const Json& keys) {
-  std::optional<RunId> found;
-  int latest = -1;
-  for (const auto& [id, line] : run.running) {
-    if (matches(line, keys) && !line.value("held", false) && line.at("try") > latest) {
-      found = RunId{id};
-      latest = line["try"];
-    }
+Json running(const Run& run, const Json& keys) {
+  Json latest;
+  for (const Json& start : all(run.running, keys)) {
+    const bool later = latest.is_null() || start.at("try") > latest.at("try");
+    latest = later && !start.value("held", false) ? start : latest;
   }
-  return found;
+  return latest;
 }
 
 std::int32_t latest_attempt(const Run& run, const std::string& stage) {
-  const std::vector<Json> all = said(run, "stage_submitted", {{"stage", stage}});
+  const Json all = said(run, "stage_submitted", {{"stage", stage}});
   return all.empty() ? 0 : all.back().at("attempt").get<std::int32_t>();
 }
 
 Json partitions_of(const Run& run, const std::string& stage, const Json& attempt) {
-  const std::vector<Json> all =
-      said(run, "stage_submitted", {{"stage", stage}, {"attempt", attempt}});
-  const int tasks = all.empty() ? stage_record(run, stage).at("tasks") : all.back().at("tasks");
-  const Json whole = {{{"first", 0}, {"last", tasks - 1}}};
+  const Json all = said(run, "stage_submitted", {{"stage", stage}, {"attempt", attempt}});
+  const Json& record = all.empty() ? the(run.given["stages"], {{"id", stage}}) : all.back();
+  const Json whole = {{{"first", 0}, {"last", record.at("tasks").get<int>() - 1}}};
   Json partitions = Json::array();
-  for (const Json& range : all.empty() ? whole : all.back().value("partitions", whole)) {
+  for (const Json& range : all.empty() ? whole : record.value("partitions", whole)) {
     for (int i = range.at("first"); i <= range.at("last"); ++i) {
       partitions.push_back(i);
     }
@@ -279,18 +290,16 @@ Json partitions_of(const Run& run, const std::string& stage, const Json& attempt
   return partitions;
 }
 
-const JobRow& job_with(const Run& run, const std::string& stage) {
-  const auto job = std::find_if(run.jobs.rbegin(), run.jobs.rend(), [&](const JobRow& row) {
-    return std::ranges::find(row.stages, stage) != row.stages.end();
-  });
-  require(job != run.jobs.rend(), "a job with stage " + stage, "none");
+const Job& job_with(const Run& run, const std::string& stage) {
+  const auto job = std::find_if(run.jobs.rbegin(), run.jobs.rend(),
+                                [&](const Job& row) { return has(row.stages, stage); });
+  require(job != run.jobs.rend(), "a job with stage " + stage);
   return *job;
 }
 
-StageIndex index_in(const JobRow& job, const std::string& stage) {
-  const auto found = std::ranges::find(job.stages, base_of(stage), base_of);
-  require(found != job.stages.end(), "stage " + stage + " in " + job.name, "none");
-  return StageIndex{static_cast<std::size_t>(found - job.stages.begin())};
+StageIndex index_in(const Job& job, const std::string& stage) {
+  return StageIndex{
+      place_of(job.stages, base_of(stage), "stage " + stage + " in " + job.name, base_of)};
 }
 
 bool live(const Run& run, const std::string& job) {

@@ -1,5 +1,4 @@
 // A case as configuration and jobs.
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -24,10 +23,14 @@ void read_config(Run& run, Json keys) {
     return value;
   };
   model::SchedulerConfig& config = run.options.config;
-  std::int64_t& attempts = config.failure.max_stage_attempts;
-  attempts = option("max_consecutive_stage_attempts", attempts);
-  config.failure.max_task_failures = option("max_task_failures", config.failure.max_task_failures);
-  const bool service = option("external_shuffle_service", false);
+  auto& failure = config.failure;
+  failure.max_stage_attempts = option("max_consecutive_stage_attempts", failure.max_stage_attempts);
+  failure.max_task_failures = option("max_task_failures", failure.max_task_failures);
+  bool survive = false;  // A.9 rule 2
+  for (const Json& step : run.steps) {
+    survive = step["op"] == "executor_lost" || (survive && step["op"] != "tasks_resubmitted");
+  }
+  const bool service = option("external_shuffle_service", run.dag && survive);
   config.outputs_survive_executor = option("reliable_shuffle_storage", false) || service;
   config.locality_wait = option("locality_wait_ms", 0) * model::millisecond;
   if (option("legacy_locality_wait_reset", false)) {
@@ -35,7 +38,7 @@ void read_config(Run& run, Json keys) {
   }
   // In one variant the job asks for it; elsewhere a copy that ends may be all that says it.
   if ((option("speculation", false) && run.variant != "job_property") ||
-      any_word(run.steps, {{"speculative", true}})) {
+      first(run.steps, {{"speculative", true}}) != nullptr) {
     config.speculation.emplace();
   }
   // The seed's specification has no such switch.
@@ -50,12 +53,13 @@ void read_config(Run& run, Json keys) {
   engine.max_total_stage_attempts = option("max_total_stage_attempts", std::int64_t{0});
   engine.refuse_commits = run.given.value("refuse_all", false);
   engine.tracked_outputs = true;
-  engine.query_level_rollback = any_word(run.stages, {{"query_level_rollback", true}});
+  engine.query_level_rollback =
+      first(run.given["stages"], {{"query_level_rollback", true}}) != nullptr;
   // Nobody is to prefer anything where the case says where tasks run (also A.2: of map stages),
   // but it may ask what a task that reads prefers.
   const bool asks =
       keys.contains("reducer_preferred_fraction") ||
-      (any_word(run.then, {{"op", "expect_preferred_hosts"}}) && !run.given.contains("cached"));
+      (first(run.then, {{"op", "expect_preferred_hosts"}}) && !run.given.contains("cached"));
   const double fraction = option("reducer_preferred_fraction", 0.2);
   engine.reducer_preferred_milli = asks ? milli(fraction) : 0;
   engine.speculation_threshold = option("speculation_threshold_ms", 0) * model::millisecond;
@@ -63,7 +67,7 @@ void read_config(Run& run, Json keys) {
   engine.exclusion.on_failure = keys.contains("exclude_ms");
   engine.exclusion.unschedulable_timeout = option("unschedulable_timeout_s", 120) * model::second;
   for (const auto& [key, value] : keys.items()) {
-    lacks(!listed(no_switches, key) && value != false, "option " + key);
+    require(listed(no_switches, key) || value == false, "option " + key);
   }
 }
 
@@ -79,38 +83,32 @@ void read_profiles(Run& run) {
   for (const Json& set : part(run.given, "tasksets")) {
     tasks[set.value("profile", "default")] = set;
   }
-  std::vector<model::NameId>& ids = run.options.profile_names;
-  ids = {run.names.intern("default")};  // the first
-  for (const auto& item : tasks.items()) {
-    ids.insert(ids.end(), item.key() == "default" ? 0 : 1, run.names.intern(item.key()));
-  }
-  for (const model::NameId id : ids) {
-    const Json& task = tasks[std::string(run.names.text(id))];
+  const auto add = [&run](const std::string& name, const Json& task) {
+    run.options.profile_names.push_back(run.names.intern(name));
     run.options.profile_tasks.push_back(
         {milli(task.value("cpus", 1.0)), milli(task.value("gpu", 0.0))});
+  };
+  add("default", tasks["default"]);  // the first
+  tasks.erase("default");
+  for (const auto& [name, task] : tasks.items()) {
+    add(name, task);
   }
 }
 
-bool read_by(const Run& run, const std::string& stage, const char* kind) {
-  return any_word(run.edges, {{"from", stage}, {"kind", kind}});
-}
-
-// The earlier job whose outputs of this stage can be read, and its place there.
-std::optional<ForeignStage> owner_of(const Run& run, const std::string& stage) {
+// The earlier job whose outputs of this stage can be read, and its place there; or null.
+const ForeignStage* owner_of(const Run& run, const std::string& stage) {
   const auto owner = run.owners.find(base_of(stage));
-  return owner == run.owners.end() || read_by(run, stage, "pipelined")
-             ? std::nullopt
-             : std::optional(owner->second);
+  const Json pipelined = {{"from", stage}, {"kind", "pipelined"}};
+  return owner == run.owners.end() || first(run.given["edges"], pipelined) ? nullptr
+                                                                           : &owner->second;
 }
 
 // A map-stage job ends in the next incarnation of its shuffle's stage that no earlier job has.
 std::string final_stage_of(const Run& run, const Json& job) {
   std::string last = job.value("final_stage", "");
-  for (const Json& record : run.stages) {
-    const std::string stage = record.at("id");
-    const bool taken = std::ranges::any_of(run.jobs, [&](const JobRow& row) {
-      return std::ranges::find(row.stages, last) != row.stages.end();
-    });
+  for (const std::string stage : column(run.given["stages"], "id")) {
+    const bool taken = std::ranges::any_of(
+        run.jobs, [&](const Job& earlier) { return has(earlier.stages, last); });
     if (job.at("kind") == "map_stage" && (last.empty() || taken) &&
         base_of(stage) == stage_of_shuffle(run, job.at("shuffle"))) {
       last = stage;
@@ -120,13 +118,13 @@ std::string final_stage_of(const Run& run, const Json& job) {
 }
 
 // The stages a job is made of, in the order of the file, in which parents come first.
-JobRow job_row(const Run& run, const Json& job) {
-  JobRow row{job.at("id"), JobId{run.jobs.size()}, {}, 0, final_stage_of(run, job)};
+Job job_row(const Run& run, const Json& job) {
+  Job row{job.at("id"), JobId{run.jobs.size()}, {}, 0, final_stage_of(run, job)};
   Names needed;
   std::vector<std::string> foreign;  // behind its own
-  for (auto record = run.stages.rbegin(); record != run.stages.rend(); ++record) {
+  for (auto record = run.given["stages"].rbegin(); record != run.given["stages"].rend(); ++record) {
     const std::string stage = record->at("id");
-    const bool read = std::ranges::any_of(run.edges, [&](const Json& edge) {
+    const bool read = std::ranges::any_of(run.given["edges"], [&](const Json& edge) {
       return edge.at("from") == stage && needed.contains(edge.at("to"));
     });
     if (read || stage == row.final_stage) {
@@ -141,31 +139,31 @@ JobRow job_row(const Run& run, const Json& job) {
 }
 
 // One edge per shuffle of a job.
-void add_edges(Run& run, const JobRow& row, model::JobSpec& spec, SubmitJob& input) {
+void add_edges(Run& run, const Job& row, model::JobSpec& spec, SubmitJob& input) {
   std::map<std::string, std::size_t> by_shuffle;
-  for (const Json& record : run.edges) {
+  for (const Json& record : run.given["edges"]) {
     const std::string from = record.at("from");
-    const auto first = std::ranges::find(row.stages, from);
-    const auto second = std::ranges::find(row.stages, record.at("to").get<std::string>());
-    if (first == row.stages.end() || second == row.stages.end()) {
+    const std::string to = record.at("to");
+    if (!has(row.stages, from) || !has(row.stages, to)) {
       continue;
     }
     const auto place = by_shuffle.emplace(record.at("shuffle"), spec.edges.size()).first->second;
     spec.edges.resize(std::max(spec.edges.size(), place + 1));
     model::EdgeSpec& edge = spec.edges[place];
-    edge.from = StageIndex{static_cast<std::size_t>(first - row.stages.begin())};
-    edge.to.emplace_back(static_cast<std::size_t>(second - row.stages.begin()));
-    edge.checksum_retry = stage_record(run, from).value("checksum_retry", false);
+    edge.from = StageIndex{place_of(row.stages, from, from)};
+    edge.to.emplace_back(place_of(row.stages, to, to));
+    edge.checksum_retry = the(run.given["stages"], {{"id", from}}).value("checksum_retry", false);
     const auto owner = run.owners.find(base_of(from));
+    const std::string other =
+        owner == run.owners.end() ? "" : run.jobs[owner->second.job.index()].name;
     if (edge.from.index() >= row.own) {
-      edge.from_job = run.names.intern(run.jobs[owner->second.job.index()].name);
+      edge.from_job = run.names.intern(other);
       continue;
     }
     edge.kind = model::parse_enum<model::EdgeKind>(record.at("kind").get<std::string>()).value();
-    if (owner != run.owners.end() && edge.kind == model::EdgeKind::pipelined &&
-        live(run, run.jobs[owner->second.job.index()].name)) {  // F7: the same shuffle there
+    if (edge.kind == model::EdgeKind::pipelined && live(run, other)) {  // F7: the same shuffle
       input.reused_job = owner->second.job;
-      edge.reuse_job = run.names.intern(run.jobs[input.reused_job.index()].name);
+      edge.reuse_job = run.names.intern(other);
       edge.reuse_stage = run.names.intern(base_of(from));
     }
   }
@@ -196,7 +194,7 @@ model::StageSpec stage_spec(Run& run, const Json& record) {
 }
 
 // What is known by now to be cached of the stages of a job.
-std::vector<CachedPartition> cached_in(Run& run, const JobRow& row) {
+std::vector<CachedPartition> cached_in(Run& run, const Job& row) {
   std::vector<CachedPartition> found;
   const bool known = run.step >= run.given.value("cached_from_step", -1);
   for (std::size_t i = 0; known && i < row.stages.size(); ++i) {
@@ -221,59 +219,53 @@ bool listed(std::string_view words, const std::string& word) {
   return words.find(" " + word + " ") != std::string_view::npos;
 }
 
-bool any_word(const Json& list, const Json& keys) {
-  return std::ranges::any_of(list, [&](const Json& word) { return matches(word, keys); });
-}
-
-Json normal(Json words) {
-  for (Json& word : words) {
-    if (word.contains("set")) {  // S0.1: attempt 1 of S0
-      const std::string set = word["set"];
-      word["stage"] = set.substr(0, set.find('.'));
-      if (set.contains('.')) {
-        word["attempt"] = std::stoi(set.substr(set.find('.') + 1));
-      }
-    }
-    for (const auto& [from, to] : {std::pair{"task", "partition"}, {"task_attempt", "try"}}) {
-      if (word.contains(from)) {
-        word[to] = word[from];
-      }
+Json normal(Json word) {
+  if (word.is_array()) {
+    std::ranges::transform(word, word.begin(), normal);
+    return word;
+  }
+  if (word.contains("set")) {  // S0.1: attempt 1 of S0
+    const std::string set = word["set"];
+    word["stage"] = set.substr(0, set.find('.'));
+    if (set.contains('.')) {
+      word["attempt"] = std::stoi(set.substr(set.find('.') + 1));
     }
   }
-  return words;
+  for (const auto& [from, to] : {std::pair{"task", "partition"}, {"task_attempt", "try"}}) {
+    if (word.contains(from)) {
+      word[to] = word[from];
+    }
+  }
+  return word;
 }
 
 std::string base_of(const std::string& stage) { return stage.substr(0, stage.find('@')); }
 
-const Json& stage_record(const Run& run, const std::string& stage) {
-  const auto found =
-      std::ranges::find_if(run.stages, [&](const Json& s) { return s.at("id") == stage; });
-  require(found != run.stages.end(), "a stage " + stage, "none");
-  return *found;
-}
-
 std::string stage_of_shuffle(const Run& run, const std::string& shuffle) {
-  const auto edge = std::ranges::find_if(
-      run.edges, [&](const Json& one) { return one.at("shuffle") == shuffle; });
   const Json& named = part(run.given, "shuffles");
-  return base_of(named.contains(shuffle) ? named[shuffle] : edge->at("from"));
+  return base_of(named.contains(shuffle)
+                     ? named[shuffle]
+                     : the(run.given["edges"], {{"shuffle", shuffle}}).at("from"));
 }
 
 ProfileId profile_of(const Run& run, const std::string& profile) {
-  const std::vector<model::NameId>& ids = run.options.profile_names;
-  const auto found = std::ranges::find(ids, run.names.find(profile));
-  require(found != ids.end(), "a profile " + profile, "none");
-  return ProfileId{static_cast<std::size_t>(found - ids.begin())};
+  return ProfileId{place_of(run.options.profile_names, run.names.find(profile), profile)};
 }
 
 void read_case(Run& run) {
-  const Json& given = run.given;
+  Json& given = run.given;
   for (const char* key : {"user_code", "dataset_profiles"}) {
-    lacks(given.contains(key), std::string("input for ") + key);
+    require(!given.contains(key), std::string("input for ") + key);
   }
-  run.edges = given.value("edges", Json::array());
-  run.stages = given.value("stages", Json::array());
-  for (Json& record : run.stages) {
+  given.emplace("edges", Json::array());
+  Json& sets = *given.emplace("tasksets", Json::array()).first;
+  if (given.contains("taskset") || given.contains("tasks")) {  // the only one: S
+    const Json met = {{"tasks", given.value("tasks", 0)}, {"barrier", true}};
+    sets.push_back(given.value("taskset", met));
+    sets.back()["set"] = "S";
+  }
+  sets = normal(sets);
+  for (Json& record : *given.emplace("stages", Json::array()).first) {
     record["preferred"] = part(part(given, "narrow_preferred"), record.at("id"));
   }
   model::SchedulerConfig& config = run.options.config;
@@ -295,7 +287,7 @@ void read_case(Run& run) {
 }
 
 void submit_job(Run& run, const Json& job) {
-  JobRow row = job_row(run, job);
+  Job row = job_row(run, job);
   model::JobSpec spec;
   SubmitJob input;
   const bool map_stage = job.at("kind") == "map_stage";
@@ -304,21 +296,22 @@ void submit_job(Run& run, const Json& job) {
   add_edges(run, row, spec, input);
   for (const std::string& stage : row.stages) {
     const StageIndex index{spec.stages.size()};
-    Json record = stage_record(run, stage);
+    Json record = the(run.given["stages"], {{"id", stage}});
     if (const Json& some = part(job, "partitions"); stage == row.final_stage) {
       spec.result = {index};
       if (some.is_array()) {  // a core is told how many, not which
-        require(some.back() == some.size() - 1, "the first partitions", some);
+        require(some.back() == some.size() - 1, "the first partitions", some.dump());
         record["tasks"] = some.size();
       }
     }
     spec.stages.push_back(stage_spec(run, record));
     if (index.index() >= row.own) {
-      input.foreign.push_back(owner_of(run, stage).value());
+      input.foreign.push_back(*owner_of(run, stage));
     } else {
       const std::string text = row.name + "/" + base_of(stage);
       run.owners[base_of(stage)] = {row.id, index, run.names.intern(text)};
-      if (map_stage || (run.dag && read_by(run, stage, "regular"))) {
+      const Json regular = {{"from", stage}, {"kind", "regular"}};
+      if (map_stage || (run.dag && first(run.given["edges"], regular) != nullptr)) {
         input.shared.push_back(index);
       }
     }
@@ -343,19 +336,19 @@ void submit_job(Run& run, const Json& job) {
 void submit_chain(Run& run, Json job, const std::vector<Json>& stages) {
   for (const Json& record : stages) {
     if (&record != &stages.front()) {
-      run.edges.push_back({{"from", run.stages.back().at("id")},
-                           {"to", record.at("id")},
-                           {"kind", record.value("input", "regular")},
-                           {"shuffle", run.stages.back().at("id")}});
+      run.given["edges"].push_back({{"from", run.given["stages"].back().at("id")},
+                                    {"to", record.at("id")},
+                                    {"kind", record.value("input", "regular")},
+                                    {"shuffle", run.given["stages"].back().at("id")}});
     }
-    run.stages.push_back(record);
+    run.given["stages"].push_back(record);
   }
   job.update({{"kind", "result"}, {"final_stage", stages.back().at("id")}});
   submit_job(run, job);
 }
 
 void tell_cached(Run& run) {
-  for (const JobRow& row : run.jobs) {
+  for (const Job& row : run.jobs) {
     for (const CachedPartition& partition : cached_in(run, row)) {
       run.feed(CachePartition{row.id, partition});
     }

@@ -1,5 +1,4 @@
 // Steps of a case as inputs, and where its tasks run: what its later steps say of their ends.
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/conformance/run.hpp"
@@ -8,21 +7,19 @@ namespace rehearse::conformance {
 
 using namespace scheduler;
 
-namespace {
-
 // ---- the cluster: at stage level large enough for everything, unless the case counts slots; at
 // task level larger than what is offered of it ----
 
-// The live executor of that name that takes launches; hostA-exec and hostA-exec1 are on hostA, if
-// neither the case's list nor a step says another host.
 std::size_t executor_of(Run& run, const std::string& name) {
-  const auto found = run.find(name);
-  if (run.narrow || (found && run.executors[*found].live && !run.executors[*found].draining)) {
-    return found.value_or(0);
+  const auto found = std::ranges::find_if(run.executors, [&](const Executor& row) {
+    return run.narrow || (row.name == name && row.live && !row.draining);
+  });
+  if (found != run.executors.end()) {
+    return static_cast<std::size_t>(found - run.executors.begin());
   }
   Json record = {{"host", name.substr(0, name.find('-'))}};
-  for (const Json& row : part(run.given, "executors")) {
-    record.update(row.at("id") == name ? row : Json::object());
+  if (const Json* row = first(part(run.given, "executors"), {{"id", name}})) {
+    record.update(*row);
   }
   bool offers = run.dag;
   for (const Json& step : run.steps) {
@@ -43,6 +40,8 @@ std::size_t executor_of(Run& run, const std::string& name) {
   return run.join(name, host, spec);
 }
 
+namespace {
+
 void make_cluster(Run& run) {
   const Json& cluster = part(run.given, "cluster");
   run.narrow = cluster.contains("slots");
@@ -60,10 +59,7 @@ void make_cluster(Run& run) {
     }
     return;
   }
-  Names named;
-  for (const Json& row : part(run.given, "executors")) {
-    named.insert(row.at("id"));
-  }
+  auto named = column(part(run.given, "executors"), "id").get<Names>();
   const Json preferred = {part(run.given, "narrow_preferred"), part(run.given, "cached")};
   for (const Json& host : preferred.flatten()) {
     if (host.is_string()) {
@@ -74,7 +70,7 @@ void make_cluster(Run& run) {
     named.insert("(hidden)");  // A5: where there is no executor, no job starts
   }
   for (const std::string& name : named) {
-    if (!any_word(run.steps, {{"op", "executor_added"}, {"executor", name}})) {
+    if (first(run.steps, {{"op", "executor_added"}, {"executor", name}}) == nullptr) {
       (void)executor_of(run, name);
     }
   }
@@ -86,46 +82,48 @@ void make_cluster(Run& run) {
 std::int32_t attempt_of(const Run& run, const Json& step) {
   const Json all = said(run, "stage_submitted", {{"stage", step.at("stage")}});
   const std::int32_t latest = latest_attempt(run, step["stage"]);
-  const std::int32_t first = all.empty() ? latest : all.front().at("attempt").get<std::int32_t>();
-  return step.at("attempt") == "latest"
+  return step.at("attempt") == "latest" || all.empty()
              ? latest
-             : std::min(std::max(step["attempt"].get<std::int32_t>(), first), latest);
+             : std::clamp<std::int32_t>(step["attempt"], all.front().at("attempt"), latest);
 }
 
-struct Ended {
-  int partition = 0;
-  std::string executor;  // empty: not said
-};
-
-// The tasks a step ends, in an attempt; "all" are those that the case has not ended before.
-std::vector<Ended> tasks_of(const Run& run, const Json& step, const Json& attempt) {
-  std::vector<Ended> tasks;
-  if (step.contains("task")) {
-    return {{step["task"], ""}};
-  }
-  for (const Json& task : part(step, "tasks")) {
-    tasks.push_back({task.at("partition"), task.value("executor", "")});
-  }
-  Json over = {{"injected", true}, {"stage", step.at("stage")}, {"attempt", attempt}};
+// The tasks a step ends, in an attempt: partition, and executor where it is said; "all" are those
+// that the case has not ended before.
+Json tasks_of(const Run& run, const Json& step, const Json& attempt) {
+  Json tasks = step.contains("task") ? Json::array({step}) : step.value("tasks", Json::array());
   const bool all = part(step, "partitions") == "all";
   for (const Json& partition :
        all ? partitions_of(run, step["stage"], attempt) : part(step, "partitions")) {
-    over["partition"] = partition;
+    const Json over = {{"injected", true},
+                       {"stage", step.at("stage")},
+                       {"attempt", attempt},
+                       {"partition", partition}};
     if (!all || said(run, "task_end", over).empty()) {
-      tasks.push_back({partition, ""});
+      tasks.push_back({{"partition", partition}});
     }
   }
   for (std::size_t i = 0; i < std::min(tasks.size(), part(step, "executors").size()); ++i) {
-    tasks[i].executor = step["executors"][i];
+    tasks[i]["executor"] = step["executors"][i];
   }
   return tasks;
 }
 
-// Where a task runs: on the executor of the first later step that ends its partition in its attempt
-// or, failing that, in one that is read as the latest.
+}  // namespace
+
+TaskEnded end_of(const std::string& reason) {
+  TaskEnded ended;
+  if (reason != "success") {
+    const bool killed = reason == "killed";
+    ended.status = killed ? model::TaskStatus::killed : model::TaskStatus::failed;
+    ended.reason = model::parse_enum<model::TaskReason>(killed ? "external" : reason);
+    require(ended.reason.has_value(), "a task end " + reason);
+  }
+  return ended;
+}
+
 std::size_t where(Run& run, const Json& start) {
   const std::string stage = start.at("stage");
-  const bool map = stage_record(run, stage).value("kind", "") == "map";
+  const bool map = first(run.given["stages"], {{"id", stage}, {"kind", "map"}}) != nullptr;
   enum { none, as_latest, same } best = start["speculative"] ? same : none;  // a copy: elsewhere
   std::string place;
   for (auto i = static_cast<std::size_t>(run.step) + 1; i < run.steps.size(); ++i) {
@@ -137,48 +135,32 @@ std::size_t where(Run& run, const Json& start) {
     const Json& attempt = step.at("attempt");
     const bool read = attempt == "latest" || attempt > latest_attempt(run, stage);
     const auto here = attempt == start.at("attempt") ? same : read ? as_latest : none;
-    const std::vector<Ended> tasks = tasks_of(run, step, start["attempt"]);
-    const auto task = std::ranges::find(tasks, start.at("partition").get<int>(), &Ended::partition);
-    const bool gone = task != tasks.end() && run.losses.contains(task->executor) &&
-                      step.value("launched", "").starts_with("before");
-    if (task != tasks.end() && here > best && !gone) {
+    const Json tasks = tasks_of(run, step, start["attempt"]);
+    const Json* task = first(tasks, {{"partition", start.at("partition")}});
+    const std::string executor = task != nullptr ? task->value("executor", "") : "";
+    const bool gone =
+        run.losses.contains(executor) && step.value("launched", "").starts_with("before");
+    if (task != nullptr && here > best && !gone) {
       best = here;
-      place = task->executor;
+      place = executor;
       if (place.empty() && op == "tasks_finished" && map) {
-        place = std::string("host") + char('A' + (task - tasks.begin()) % 26) + "-exec";  // A.2
+        place = std::string("host") + char('A' + (task - &tasks.front()) % 26) + "-exec";  // A.2
       }
     }
   }
   return executor_of(run, place.empty() ? "spare" : place);
 }
 
-void settle(Run& run) {
-  if (run.dag) {
-    const std::size_t spare = executor_of(run, "spare");
-    run.settle(spare, executor_of(run, "marker"),
-               [&run](const Json& start) { return where(run, start); });
-  }
-}
-
-TaskEnded end_of(const std::string& reason) {
-  TaskEnded ended;
-  if (reason != "success") {
-    const bool killed = reason == "killed";
-    ended.status = killed ? model::TaskStatus::killed : model::TaskStatus::failed;
-    ended.reason = model::parse_enum<model::TaskReason>(killed ? "external" : reason);
-    require(ended.reason.has_value(), "a task end " + reason, "none in the core");
-  }
-  return ended;
-}
+namespace {
 
 // The next tick of speculation comes, and what it starts. The core arms ticks in its passes: where
 // slots are offered one by one, in one that offers nothing.
-void tick(Run& run) {
+void tick(Run& run, const Json& /*step*/) {
   if (!run.dag) {
     run.offer({{}, RoundKind::single, {}});
   }
   run.elapse(run.options.config.speculation.value_or(model::SpeculationConfig{}).interval);
-  settle(run);
+  run.settle();
 }
 
 // What the ends of a step have in common.
@@ -193,8 +175,8 @@ TaskEnded ends_of(Run& run, const Json& step) {
     run.failed.insert(step.value("stage", ""));
   }
   if (op == "fetch_failed") {
-    lacks(!step.at("map").is_number() || step["map"] < 0, "push-based merge");
-    const JobRow& job = job_with(run, step["stage"]);
+    require(step.at("map").is_number() && step["map"] >= 0, "no push-based merge");
+    const Job& job = job_with(run, step["stage"]);
     ended.fetch_from = index_in(job, stage_of_shuffle(run, step.at("shuffle")));
     ended.fetch_partition = step["map"];
     run.failed.insert(job.stages[ended.fetch_from.index()]);
@@ -202,27 +184,28 @@ TaskEnded ends_of(Run& run, const Json& step) {
   return ended;
 }
 
-// The run that a step ends, if there still is one.
-std::optional<RunId> ended_run(Run& run, const Json& step, Json keys, const std::string& executor) {
+// The start of the run that a step ends, or null if that is over.
+Json ended_run(Run& run, const Json& step, Json keys, const std::string& executor) {
   if (step.contains("task")) {
     if (said(run, "task_start", keys).empty()) {
       keys.erase("try");  // one that the core never makes is read as the latest
     }
-    require(!said(run, "task_start", keys).empty(), "a start of " + keys.dump(), "none");
+    require(!said(run, "task_start", keys).empty(), "a start of " + keys.dump());
     return running(run, keys);
   }
   Json copy = keys;
   copy["speculative"] = true;
-  for (int i = 0; step.value("speculative", false) && i < 10 && !running(run, copy); ++i) {
-    tick(run);
+  for (int i = 0; step.value("speculative", false) && i < 10 && running(run, copy).is_null(); ++i) {
+    tick(run, step);
   }
-  const auto any = running(run, keys);
+  const Json any = running(run, keys);
   if (step["op"] == "tasks_finished" && !executor.empty() && !run.narrow) {
     keys["executor"] = executor;
   }
-  const auto found = running(run, keys);
+  const Json found = running(run, keys);
   // A run that is over has no id any more, so an engine drops what it says.
-  require(found || !any || run.losses.contains(executor), keys.dump(), "on another executor");
+  require(!found.is_null() || any.is_null() || run.losses.contains(executor), keys.dump(),
+          "on another executor");
   return found;
 }
 
@@ -231,25 +214,25 @@ void end_tasks(Run& run, const Json& step) {
   const bool of_set = step.contains("task");
   Json keys =
       of_set ? about(step) : Json{{"stage", step.at("stage")}, {"attempt", attempt_of(run, step)}};
-  for (const auto& [partition, executor] : tasks_of(run, step, keys.value("attempt", 0))) {
+  for (const Json& task : tasks_of(run, step, keys.value("attempt", 0))) {
+    const std::int32_t partition = task.at("partition");
     keys["partition"] = partition;
-    const auto found = ended_run(run, step, keys, executor);
-    if (!found) {
+    const Json start = ended_run(run, step, keys, task.value("executor", ""));
+    if (start.is_null()) {
       continue;
     }
-    const Json start = run.running.at(found->value);
     const std::string stage = start["stage"];
     if (const Json& sizes = part(part(run.given, "output_sizes"), stage); !sizes.empty()) {
       ended.output_bytes = sizes.at(static_cast<std::size_t>(partition)).get<std::int64_t>();
     }
-    run.end(*found, ended, true);
+    run.end(start, ended, true);
     const bool counts = !ended.reason && run.lines.back().value("counted", true);
     for (const auto& [name, value] : part(step, "accumulators").items()) {
       run.accumulators[name] += counts ? value.get<int>() : 0;
     }
     if (const Json& to = part(part(run.given, "outputs_migrated_to"), std::to_string(partition));
         to.is_string() && !ended.reason) {
-      const JobRow& job = job_with(run, stage);
+      const Job& job = job_with(run, stage);
       run.feed(
           MoveOutput{job.id, index_in(job, stage), partition, ExecutorId{executor_of(run, to)}});
     }
@@ -259,18 +242,18 @@ void end_tasks(Run& run, const Json& step) {
 // One task fails until the core gives up: at once in a group, else as often as it may.
 void give_up(Run& run, const Json& step) {
   Json keys = {{"stage", step.at("stage")}, {"attempt", attempt_of(run, step)}};
-  require(running(run, keys).has_value(), "a running task of the set", "none");
-  keys["partition"] = run.running.at(running(run, keys)->value)["partition"];
-  for (std::int64_t i = 0; i < run.options.config.failure.max_task_failures; ++i) {
-    if (const auto found = running(run, keys)) {
-      run.end(*found, end_of("exception"), false);
-      settle(run);
-    }
+  Json start = running(run, keys);
+  require(!start.is_null(), "a running task of the set");
+  keys["partition"] = start["partition"];
+  const std::int64_t enough = run.options.config.failure.max_task_failures;
+  for (std::int64_t i = 0; i < enough && !start.is_null(); ++i, start = running(run, keys)) {
+    run.end(start, end_of("exception"), false);
+    run.settle();
   }
 }
 
 // A loss with no tasks_resubmitted after it is that of the host, with outputs that survive
-// executors (configured in begin), unless the case says what survives.
+// executors (as configured), unless the case says what survives.
 void lose(Run& run, const Json& step) {
   const std::string name = step.at("executor");
   const std::size_t lost = executor_of(run, name);
@@ -295,15 +278,14 @@ void lose(Run& run, const Json& step) {
 }
 
 void submit(Run& run, const Json& step) {
-  const Json& jobs = run.given.at("jobs");
-  const auto named = [&](const Json& job) { return job.at("id") == step.at("job"); };
-  require(std::ranges::any_of(jobs, named), "a job " + step["job"].dump(), "none");
-  submit_job(run, *std::ranges::find_if(jobs, named));
+  submit_job(run, the(run.given.at("jobs"), {{"id", step.at("job")}}));
 }
 
-void cancel(Run& run, const Json& job) {  // null: all
-  for (const JobRow& row : run.jobs) {
-    if (job.is_null() || job == Json(row.name)) {
+// Of the job that a step names, or of that with its stage; all if it names neither.
+void cancel(Run& run, const Json& step) {
+  for (const Job& row : run.jobs) {
+    if (step.value("job", row.name) == row.name &&
+        has(row.stages, step.value("stage", row.final_stage))) {
       run.feed(CancelJob{row.id});
     }
   }
@@ -311,21 +293,16 @@ void cancel(Run& run, const Json& job) {  // null: all
 
 void resubmit(Run& run, const Json& /*step*/) {
   run.failed.clear();
-  run.fire([delay = run.options.config.failure.resubmit_delay](const Timer& timer) {
-    return timer.set.delay == delay;
-  });
+  run.fire(run.options.config.failure.resubmit_delay);
 }
 
 // ---- task level: a set is a job of one stage named as the set; where the case needs more, there
 // is a stage "(input)" in front of it or a "(reader)" behind it ----
 
-Json set_record(const Run& run, const std::string& set) {
-  const Json& given = run.given;
-  Json found = given.value("taskset", Json{{"tasks", given.value("tasks", 0)}, {"barrier", true}});
-  for (const Json& record : normal(part(given, "tasksets"))) {
-    found = record.at("stage") == set ? record : found;
-  }
-  return found;
+// A set that no list names is like the only one.
+const Json& set_record(const Run& run, const std::string& set) {
+  const Json* named = first(run.given["tasksets"], {{"stage", set}});
+  return named != nullptr ? *named : the(run.given["tasksets"], {{"stage", "S"}});
 }
 
 // Gives the set its input, on a new executor that nothing else uses.
@@ -335,14 +312,14 @@ void run_input(Run& run, const std::string& set) {
   run.offer(one);
   resubmit(run, {});
   run.offer(one);
-  if (const auto found = running(run, {{"stage", "(input)" + set}})) {
-    run.end(*found, {}, false);
+  if (const Json start = running(run, {{"stage", "(input)" + set}}); !start.is_null()) {
+    run.end(start, {}, false);
   }
 }
 
-void exclude(Run& run, const JobRow& job) {
+void exclude(Run& run, const Job& job) {
   for (const auto& [name, places] : part(run.given, "excluded").items()) {
-    const Json word = normal(Json::array({{{"set", name}}}))[0];  // S.0: only its partition 0
+    const Json word = normal({{"set", name}});  // S.0: only its partition 0
     for (const auto& [kind, list] : places.items()) {
       for (const std::string place : word["stage"] == job.name ? list : Json::array()) {
         Exclude input{job.id, index_in(job, job.name), word.value("attempt", -1), {}, {}};
@@ -357,13 +334,21 @@ void exclude(Run& run, const JobRow& job) {
   }
 }
 
+// A set that is submitted again replaces its earlier attempt: the input is lost, the attempt ends
+// as by a fetch failure when a task could be launched, and the next one follows the new input.
 void submit_set(Run& run, const Json& word) {
   const std::string set = word.at("stage");
+  if (has(run.jobs, set, &Job::name)) {
+    run.lose(run.input_executor, model::LossCause::process);
+    run_input(run, set);
+    return;
+  }
   Json record = set_record(run, set);
   const bool pipelined = record.value("pipelined", false);
-  const bool input = word.contains("attempt") || any_word(run.steps, {{"reason", "fetch_failed"}});
-  const bool reader = pipelined || any_word(run.then, {{"op", "expect_resubmitted"}}) ||
-                      any_word(run.then, {{"op", "expect_counted_failures"}});
+  const bool input =
+      word.contains("attempt") || first(run.steps, {{"reason", "fetch_failed"}}) != nullptr;
+  const bool reader = pipelined || first(run.then, {{"op", "expect_resubmitted"}}) != nullptr ||
+                      first(run.then, {{"op", "expect_counted_failures"}}) != nullptr;
   record["id"] = set;
   std::vector<Json> stages{record};
   if (input) {
@@ -385,45 +370,31 @@ void submit_set(Run& run, const Json& word) {
   }
 }
 
-// A set that is submitted again replaces its earlier attempt: the input is lost, the attempt ends
-// as by a fetch failure when a task could be launched, and the next one follows the new input.
-void submit_or_replace(Run& run, const Json& step) {
-  const std::string set = step.at("stage");
-  if (std::ranges::find(run.jobs, set, &JobRow::name) == run.jobs.end()) {
-    submit_set(run, step);
-  } else {
-    run.lose(run.input_executor, model::LossCause::process);
-    run_input(run, set);
-  }
-}
-
 // A single offer is one slot of the executor, or as many as a group needs to be admitted where
 // slots are reserved (A2), the reader's beside it. A round that leaves out an executor is partial.
 void offer(Run& run, const Json& step) {
+  const Json& sets = run.given["tasksets"];
+  const bool reserves = run.options.config.admission.hold == model::Hold::reserve;
+  const Json* group = reserves ? first(sets, {{"stage", "S"}, {"pipelined", true}}) : nullptr;
+  const bool single = step.at("op") != "offer_round";
+  Json free = step.value("free", Json::object());
   OfferRound round{{}, RoundKind::single, {}};
-  const auto add = [&](std::size_t executor, std::int64_t slots) {
-    round.offers.push_back({ExecutorId{executor}, model::ResourceVector{slots * 1000, 1'000'000}});
-  };
-  if (step.at("op") == "offer_round") {
-    const Json& free = step.at("free");
-    for (const auto& [name, slots] : free.items()) {
-      add(executor_of(run, name), slots);
-    }
-    const bool all = std::ranges::all_of(run.executors, [&](const ExecutorRow& row) {
+  if (single) {
+    free[step.value("executor", "e0")] = group != nullptr ? group->at("tasks") : Json(1);
+    round.limit = static_cast<Locality>(
+        place_of(level_names, step.value("max_locality", "ANY"), "a level of locality"));
+  } else {
+    const bool all = std::ranges::all_of(run.executors, [&](const Executor& row) {
       return !row.live || row.name.starts_with('(') || free.contains(row.name);
     });
     round.kind = all ? RoundKind::complete : RoundKind::partial;
-  } else {
-    const Json record = set_record(run, "");
-    const bool whole = record.value("pipelined", false) &&
-                       run.options.config.admission.hold == model::Hold::reserve;
-    add(executor_of(run, step.value("executor", "e0")), whole ? record.at("tasks").get<int>() : 1);
-    if (whole) {
-      add(run.input_executor, 1);
-    }
-    const auto* level = std::ranges::find(level_names, step.value("max_locality", "ANY"));
-    require(level != level_names.end(), "a level of locality", step);
-    round.limit = static_cast<Locality>(level - level_names.begin());
+  }
+  if (single && group != nullptr) {
+    free[run.executors[run.input_executor].name] = 1;
+  }
+  for (const auto& [name, slots] : free.items()) {
+    round.offers.push_back({ExecutorId{executor_of(run, name)},
+                            model::ResourceVector{slots.get<int>() * 1000LL, 1'000'000}});
   }
   for (int i = 0; i < step.value("count", 1); ++i) {
     run.offer(round);
@@ -432,19 +403,18 @@ void offer(Run& run, const Json& step) {
 
 // ---- rights to commit: of a stage whose tasks nobody starts, in a job J1 ----
 
-CommitTry try_of(const Run& run, const Json& step) {
-  const JobRow& job = job_with(run, step.at("stage"));
-  return {job.id, index_in(job, step["stage"]), step.at("attempt"), step.at("partition"),
-          step.at("try")};
+template <class Kind>
+void commit(Run& run, const Json& step) {
+  const Job& job = job_with(run, step.at("stage"));
+  run.feed(Kind{{job.id, index_in(job, step["stage"]), step.at("attempt"), step.at("partition"),
+                 step.at("try")}});
 }
 
 // clang-format off
 const std::map<std::string, void (*)(Run&, const Json&)> words{
     {"job_submitted", submit}, {"map_stage_job_submitted", submit},
-    {"job_cancelled", [](Run& run, const Json& step) { cancel(run, step.at("job")); }},
-    {"all_jobs_cancelled", [](Run& run, const Json&) { cancel(run, {}); }},
-    {"kill_all_attempts", [](Run& run, const Json& step) { cancel(run, step.at("stage")); }},
-    {"stage_ended", [](Run& run, const Json&) { cancel(run, {}); }},
+    {"job_cancelled", cancel}, {"all_jobs_cancelled", cancel}, {"kill_all_attempts", cancel},
+    {"stage_ended", cancel},
     {"tasks_finished", end_tasks}, {"tasks_failed", end_tasks}, {"fetch_failed", end_tasks},
     {"tasks_resubmitted", [](Run&, const Json&) {}},  // the core does so itself at the loss
     {"taskset_aborted", give_up}, {"resubmit_timer_fired", resubmit}, {"executor_lost", lose},
@@ -453,7 +423,7 @@ const std::map<std::string, void (*)(Run&, const Json&)> words{
     {"executor_decommissioned", [](Run& run, const Json& step) {
        run.hold(executor_of(run, step.at("executor")), model::HoldCause::decommission); }},
     {"offer", offer}, {"offer_round", offer}, {"offer_repeated", offer},
-    {"taskset_submitted", submit_or_replace},
+    {"taskset_submitted", submit_set},
     {"stage_started", [](Run& run, const Json& step) {
        if (run.jobs.empty()) {  // else another attempt of it
          const int tasks = step.at("max_partition").get<int>() + 1;
@@ -462,14 +432,11 @@ const std::map<std::string, void (*)(Run&, const Json&)> words{
        } }},
     {"task_finished", end_tasks}, {"task_failed", end_tasks},
     {"task_status", [](Run& run, const Json& step) {  // lost: it takes its executor with it
-       const Json& start = run.running.at(running(run, about(step)).value().value);
+       const Json start = running(run, about(step));
        ++run.losses[start.at("executor")];
        run.lose(start["row"], model::LossCause::process); }},
-    {"commit_requested", [](Run& run, const Json& step) {
-       run.feed(CommitAsked{try_of(run, step)}); }},
-    {"task_completed", [](Run& run, const Json& step) {
-       run.feed(CommitEnded{try_of(run, step)}); }},
-    {"speculation_check", [](Run& run, const Json&) { tick(run); }},
+    {"commit_requested", commit<CommitAsked>}, {"task_completed", commit<CommitEnded>},
+    {"speculation_check", tick},
     {"clock_advanced", [](Run& run, const Json& step) {
        run.elapse(step.at("ms").get<std::int64_t>() * model::millisecond); }}};
 // clang-format on
@@ -478,33 +445,21 @@ const std::map<std::string, void (*)(Run&, const Json&)> words{
 
 void begin(Run& run) {
   read_case(run);
-  bool survive = false;
-  for (const Json& step : run.steps) {
-    survive = step["op"] == "executor_lost" || (survive && step["op"] != "tasks_resubmitted");
-  }
-  if (run.dag && !part(run.given, "config").contains("external_shuffle_service")) {
-    run.options.config.outputs_survive_executor |= survive;
-  }
-  run.start(run.options, !run.dag);
+  run.start();
   make_cluster(run);
-  settle(run);
-  if (any_word(run.steps, {{"op", "taskset_submitted"}})) {
-    return;
-  }
-  for (const Json& set : normal(part(run.given, "tasksets"))) {
+  run.settle();
+  const bool later = first(run.steps, {{"op", "taskset_submitted"}}) != nullptr;
+  for (const Json& set : later ? Json::array() : run.given["tasksets"]) {
     submit_set(run, set);
-  }
-  if (run.given.contains("taskset") || run.given.contains("tasks")) {
-    submit_set(run, {{"stage", "S"}});
   }
 }
 
 void take_step(Run& run, const Json& step) {
   const std::string op = step.at("op");
   const auto word = words.find(op);
-  lacks(word == words.end(), "input for " + op);
+  require(word != words.end(), "an input for " + op);
   word->second(run, step);
-  settle(run);
+  run.settle();
   if (!run.dag) {
     run.elapse(0);
   }
