@@ -358,7 +358,11 @@ void Driver::deliver(const Event& event) {
     return;
   }
   const scheduler::RunId run{tag.payload};
-  shares_slots_ && !runs_[run.index()].killed ? advance_shared(run) : report_task(run);
+  if (shares_slots_ && !runs_[run.index()].killed) {
+    advance_shared(run);
+  } else {
+    report_task(run);
+  }
 }
 
 void Driver::deliver_pending(std::uint32_t slot) {

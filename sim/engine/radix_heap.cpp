@@ -174,6 +174,7 @@ Event RadixHeap::pop_from_run() {
 
 Event RadixHeap::pop() {
   RH_CHECK(size_ != 0);
+  soon_.clear();
   --size_;
   while (run_time_ == no_time) {
     const std::size_t index = lowest_bucket();

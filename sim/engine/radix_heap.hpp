@@ -56,8 +56,8 @@ class RadixHeap {
   // none. No earlier event may be queued.
   void pop_batch(std::uint64_t time, std::vector<Event>& out);
 
-  // Events that the last pop_batch moved near to the front: they are among the next to be popped.
-  // For fetching what they are about; any of them, or none, may be missing.
+  // Events that the last pop or pop_batch moved near to the front: they are among the next to be
+  // popped, and some may be among those popped. For fetching what they are about; it may be empty.
   [[nodiscard]] const std::vector<Event>& soon() const { return soon_; }
 
   [[nodiscard]] std::size_t size() const { return size_; }

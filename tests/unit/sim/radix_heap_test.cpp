@@ -292,6 +292,24 @@ TEST_CASE("what is said to come soon is queued, and comes before what is not") {
   CHECK(said > queued.size() / 2);
 }
 
+TEST_CASE("what is said to come soon does not pile up, whichever way events are popped") {
+  Dice dice(12);
+  RadixHeap heap;
+  constexpr std::size_t queued = 500;
+  std::uint64_t time = 0;
+  for (std::size_t i = 0; i < queued; ++i) {
+    heap.push(Event::make(static_cast<model::Instant>(dice.below(1'000'000)), {}));
+  }
+  std::size_t most = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    time = heap.pop().time;
+    most = std::max(most, heap.soon().size());
+    heap.push(Event::make(static_cast<model::Instant>(time + dice.below(1'000'000)), {}));
+  }
+  CHECK(most > 0);
+  CHECK(most <= 11 * 64);  // one chunk of each level at most
+}
+
 TEST_CASE("misuse is a broken invariant") {
   RadixHeap heap;
   std::vector<Event> batch;
