@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/axes.hpp"
+#include "model/run_line.hpp"
 #include "model/support/check.hpp"
 #include "model/support/units.hpp"
 
@@ -86,24 +87,7 @@ void Driver::begin_journal() {
     observer->begin(*names_);
   }
   const auto name = [this](std::string_view text) { return names_->intern(text); };
-  model::RunStart line;
-  line.version = name(REHEARSE_VERSION);
-  line.format = 1;
-  line.seed = static_cast<std::int64_t>(scenario_.seed);
-  line.timing = scenario_.timing;
-  line.dialect = name(model::name_of(scenario_.scheduler.dialect));
-  for (const auto& [axis, value] : model::resolved_axes(scenario_.scheduler, scenario_.names)) {
-    line.axes.push_back({name(axis), name(value)});
-  }
-  for (const model::Profile& profile : scenario_.cluster.profiles) {
-    model::ProfileAmounts amounts{profile.name, {}};
-    for (std::size_t r = 0; r < profile.task.size(); ++r) {
-      if (profile.task[r] != 0) {
-        amounts.task.push_back({scenario_.cluster.resources[r], profile.task[r]});
-      }
-    }
-    line.profiles.push_back(std::move(amounts));
-  }
+  model::RunStart line = model::run_line(scenario_, REHEARSE_VERSION, *names_);
   const model::Overheads& delays = scenario_.cluster.overheads;
   line.overheads = {
       {name("launch"), name(model::format_distribution(delays.launch))},

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/axes.hpp"
+#include "model/run_line.hpp"
 #include "model/support/check.hpp"
 #include "properties/explore/cluster_setup.hpp"
 #include "properties/explore/cluster_space.hpp"
@@ -39,24 +40,7 @@ void ClusterSpace::emit(model::EventBody body) {
 model::RunStart ClusterSpace::first_line() const {
   const model::Scenario& scenario = setup_->scenario;
   const auto name = [this](std::string_view text) { return setup_->names->intern(text); };
-  model::RunStart line;
-  line.version = name("explore");
-  line.format = 1;
-  line.seed = static_cast<std::int64_t>(scenario.seed);
-  line.timing = scenario.timing;
-  line.dialect = name(model::name_of(scenario.scheduler.dialect));
-  for (const auto& [axis, value] : model::resolved_axes(scenario.scheduler, scenario.names)) {
-    line.axes.push_back({name(axis), name(value)});
-  }
-  for (const model::Profile& profile : scenario.cluster.profiles) {
-    model::ProfileAmounts amounts{profile.name, {}};
-    for (std::size_t r = 0; r < profile.task.size(); ++r) {
-      if (profile.task[r] != 0) {
-        amounts.task.push_back({scenario.cluster.resources[r], profile.task[r]});
-      }
-    }
-    line.profiles.push_back(std::move(amounts));
-  }
+  model::RunStart line = model::run_line(scenario, "explore", *setup_->names);
   // Kills take as long as they like: longer than every wait.
   line.overheads = {{name("kill"), name(setup_->kills_at_once ? "0s" : "100000h")}};
   for (const std::string& promise : promised(scenario.scheduler, scenario.timing)) {

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "model/axes.hpp"
+#include "model/run_line.hpp"
 #include "model/support/check.hpp"
 #include "model/support/draw.hpp"
 #include "policies/registry.hpp"
@@ -154,22 +155,9 @@ class Environment {
     for (model::Observer* observer : observers_) {
       observer->begin(names_);
     }
-    model::RunStart line;
-    line.version = names_.intern("test");
-    line.format = 1;
-    line.dialect = names_.intern(model::name_of(scenario_.scheduler.dialect));
-    for (const auto& [axis, value] : model::resolved_axes(scenario_.scheduler, scenario_.names)) {
-      line.axes.push_back({names_.intern(axis), names_.intern(value)});
-    }
-    for (const model::Profile& profile : scenario_.cluster.profiles) {
-      model::ProfileAmounts amounts{profile.name, {}};
-      for (std::size_t r = 0; r < profile.task.size(); ++r) {
-        if (profile.task[r] != 0) {
-          amounts.task.push_back({scenario_.cluster.resources[r], profile.task[r]});
-        }
-      }
-      line.profiles.push_back(std::move(amounts));
-    }
+    model::RunStart line = model::run_line(scenario_, "test", names_);
+    line.seed = 0;
+    line.timing = model::Timing::scripted;  // no time passes by itself
     // Kills take as long as the environment likes.
     line.overheads = {{names_.intern("kill"), names_.intern("1h")}};
     for (const std::string& promise : properties::promised(scenario_.scheduler, scenario_.timing)) {
