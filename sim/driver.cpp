@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "model/axes.hpp"
 #include "model/run_line.hpp"
 #include "model/support/check.hpp"
 #include "model/support/units.hpp"

@@ -3,7 +3,6 @@
 // registry: none (an environment of the core)
 #include <algorithm>
 
-#include "model/axes.hpp"
 #include "model/run_line.hpp"
 #include "model/support/check.hpp"
 #include "properties/explore/cluster_setup.hpp"

@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 
-#include "model/axes.hpp"
 #include "model/run_line.hpp"
 #include "model/support/check.hpp"
 #include "model/support/draw.hpp"
