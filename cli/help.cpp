@@ -62,13 +62,6 @@ std::string unbuilt_inputs() {
     }
   }
   text += row("formats", fmt::format("{}", fmt::join(formats, ", ")));
-  std::vector<std::string_view> dialects;
-  for (std::size_t i = 0; i < model::EnumNames<model::Dialect>::texts.size(); ++i) {
-    if (!model::is_built(static_cast<model::Dialect>(i))) {
-      dialects.push_back(model::EnumNames<model::Dialect>::texts.at(i));
-    }
-  }
-  text += row("dialects", fmt::format("{}", fmt::join(dialects, ", ")));
   return text;
 }
 

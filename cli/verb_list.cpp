@@ -9,7 +9,6 @@
 #include "cli/verb_shared.hpp"
 #include "cli/verbs.hpp"
 #include "model/axes.hpp"
-#include "model/config_support.hpp"
 #include "model/waiting_bound.hpp"
 #include "policies/registry.hpp"
 #include "properties/registry.hpp"
@@ -58,8 +57,7 @@ std::vector<ListItem> list_dialects() {
   for (std::size_t i = 0; i < dialect_names.size(); ++i) {
     const auto dialect = static_cast<model::Dialect>(i);
     items.push_back(
-        {std::string(dialect_names.at(i)),
-         fmt::format("{}{}", model::is_built(dialect) ? "" : "not built yet; ", axes_of(dialect)),
+        {std::string(dialect_names.at(i)), axes_of(dialect),
          dialect == model::Dialect::psd ? std::optional<std::string>("psd") : std::nullopt,
          std::nullopt});
   }
@@ -108,9 +106,7 @@ std::string matrix() {
     for (std::size_t i = first; i < last; ++i) {
       const auto dialect = static_cast<model::Dialect>(i);
       head.push_back(fmt::format("{}{}", dialect_names.at(i),
-                                 dialect == model::Dialect::psd ? " (default)"
-                                 : model::is_built(dialect)     ? ""
-                                                                : " (not yet)"));
+                                 dialect == model::Dialect::psd ? " (default)" : ""));
       axes.push_back(model::resolved_axes(model::preset(dialect), names));
     }
     table.row(head);

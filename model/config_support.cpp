@@ -157,12 +157,6 @@ std::optional<Error> unsupported_slices(const SchedulerConfig& config) {
 
 std::optional<Error> unsupported_axes(const Scenario& scenario) {
   const SchedulerConfig& config = scenario.scheduler;
-  if (!is_built(config.dialect)) {
-    return not_built(axis_pointer("dialect"),
-                     fmt::format("dialect \"{}\"", name_of(config.dialect)),
-                     "built are: sequential, psd, spark, prototype, barrier, ballista, "
-                     "ballista-pipelined, trino-phased, flink-region");
-  }
   if (std::optional<Error> error = unsupported_start(config)) {
     return error;
   }
@@ -188,13 +182,6 @@ std::optional<Error> unsupported_axes(const Scenario& scenario) {
 }
 
 }  // namespace
-
-bool is_built(Dialect dialect) {
-  return dialect == Dialect::sequential || dialect == Dialect::psd || dialect == Dialect::spark ||
-         dialect == Dialect::prototype || dialect == Dialect::barrier ||
-         dialect == Dialect::ballista || dialect == Dialect::ballista_pipelined ||
-         dialect == Dialect::trino_phased || dialect == Dialect::flink_region;
-}
 
 std::span<const std::string_view> built_values(std::string_view axis) {
   for (const BuiltAxis& row : built_axes) {

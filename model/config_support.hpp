@@ -16,9 +16,6 @@ namespace rehearse::model {
 // only data-flow timings read do no harm elsewhere and are not refused.
 [[nodiscard]] std::optional<Error> unsupported(const Scenario& scenario);
 
-// True when runs under this dialect's preset can be executed.
-[[nodiscard]] bool is_built(Dialect dialect);
-
 // The values of an axis that are executed, in the order of its table; empty = every value is.
 [[nodiscard]] std::span<const std::string_view> built_values(std::string_view axis);
 

@@ -77,7 +77,9 @@ void draw_admission(SchedulerConfig& config, Draws& draws) {
     admission.queue = draws.pick({fifo, fair, priority, smallest_first, unordered});
   }
   if (draws.percent(20)) {
-    admission.hold = draws.pick({model::Hold::reserve, model::Hold::check, model::Hold::none});
+    using enum model::Hold;
+    admission.hold = draws.pick({reserve, check, none, bulk});
+    admission.bulk_timeout = draws.pick({0 * ms, 5 * ms, 20 * ms});
   }
   if (draws.percent(35)) {
     using enum model::Short;
@@ -116,6 +118,13 @@ void draw_rest(SchedulerConfig& config, Draws& draws) {
     config.failure.rerun_max = draws.range(0, 3);
     config.failure.rerun_delay = draws.ms(0, 2);
   }
+  if (draws.percent(10)) {
+    config.slots = model::SlotsAxis::shared;
+    config.slots_factor = draws.range(0, 3);
+  }
+  if (draws.percent(30)) {
+    config.start = model::Start::phased;
+  }
   if (draws.percent(20)) {
     config.failure.member = draws.pick({model::MemberFailure::any, model::MemberFailure::counted});
   }
@@ -124,8 +133,21 @@ void draw_rest(SchedulerConfig& config, Draws& draws) {
 // What is not built beside what.
 void make_executable(SchedulerConfig& config) {
   model::AdmissionConfig& admission = config.admission;
+  if (admission.hold == model::Hold::bulk) {
+    admission.when_short = model::Short::wait;
+    admission.shortfall = model::Shortfall::failure;
+    config.slots = model::SlotsAxis::exclusive;
+    if (admission.overtake == model::Overtake::easy) {
+      admission.overtake = model::Overtake::backfill;
+    }
+  }
+  if (config.slots == model::SlotsAxis::shared) {
+    config.accounting = model::Accounting::sum;
+  }
   if (config.accounting != model::Accounting::sum) {
-    admission.hold = model::Hold::reserve;
+    const bool piecewise = config.accounting == model::Accounting::largest_stage &&
+                           admission.hold == model::Hold::bulk;
+    admission.hold = piecewise ? model::Hold::bulk : model::Hold::reserve;
     admission.shortfall = model::Shortfall::failure;
     config.failure.member = model::MemberFailure::any;
     config.task_end = model::TaskEndAxis::at_once;
@@ -138,13 +160,16 @@ void make_executable(SchedulerConfig& config) {
       admission.when_short != model::Short::fail) {
     admission.shortfall = model::Shortfall::failure;
   }
+  if (config.start == model::Start::phased && admission.hold != model::Hold::none) {
+    config.start = model::Start::eager;
+  }
 }
 
 void draw_everything(Making& making, Draws& draws) {
   using enum model::Dialect;
   SchedulerConfig& config = making.scenario.scheduler;
-  config = model::preset(draws.pick(
-      {psd, psd, psd, psd, sequential, spark, prototype, barrier, ballista, ballista_pipelined}));
+  config = model::preset(draws.pick({psd, psd, psd, psd, sequential, spark, prototype, barrier,
+                                     ballista, ballista_pipelined, trino_phased, flink_region}));
   draw_admission(config, draws);
   draw_rest(config, draws);
   make_executable(config);

@@ -102,8 +102,10 @@ void make_cluster(Making& making) {
   }
   if (making.swarm.autoscaled && count > 0) {
     model::Autoscale scale;
-    scale.max = 4;
-    scale.startup = model::fixed_distribution(20 * model::second);
+    scale.max = static_cast<std::int32_t>(count + draws.range(0, 3));
+    scale.backlog = draws.ms(0, 3);
+    scale.idle = draws.ms(1, 20);
+    scale.startup = model::fixed_distribution(draws.ms(0, 8));
     scale.executor.name = making.scenario.names.intern("auto");
     scale.executor.resources = cluster.executors.front().resources;
     scale.executor.profile = cluster.executors.front().profile;

@@ -61,7 +61,8 @@ void choose_jobs(Making& making, Draws& draws) {
   const bool rejects =
       std::ranges::find(making.scenario.scheduler.reject, model::Code::dynamic_allocation) !=
       making.scenario.scheduler.reject.end();
-  swarm.autoscaled = draws.percent(1) && rejects && making.shape.groups;
+  // Groups are mostly rejected beside it (F12): then it is rare.
+  swarm.autoscaled = draws.percent(rejects && making.shape.groups ? 1 : 6);
   swarm.nobody_there = draws.percent(1);
 }
 
@@ -102,18 +103,6 @@ void apply_theme(Making& making) {
       break;
     default:
       break;
-  }
-}
-
-// A job that is not rejected beside autoscaling would be executed by nobody (config_support).
-void keep_only_groups(model::Scenario& scenario) {
-  for (model::JobSpec& job : scenario.jobs) {
-    const bool grouped = std::ranges::any_of(job.edges, [](const model::EdgeSpec& edge) {
-      return edge.kind == model::EdgeKind::pipelined && edge.from.valid();
-    });
-    if (!grouped) {
-      scenario.cluster.autoscale.reset();
-    }
   }
 }
 
@@ -159,9 +148,6 @@ model::Scenario generate(const GenOptions& options, std::uint64_t seed) {
   make_cluster(making);
   make_jobs(making);
   make_faults(making);
-  if (making.scenario.cluster.autoscale) {
-    keep_only_groups(making.scenario);
-  }
   return std::move(making.scenario);
 }
 

@@ -102,8 +102,8 @@ struct Swarm {
   bool repeats = false;
   bool resubmits = false;
   bool priorities = false;
-  bool gathers = false;     // collapse stages (A21)
-  bool autoscaled = false;  // beside groups that are rejected for it
+  bool gathers = false;  // collapse stages (A21)
+  bool autoscaled = false;
   bool nobody_there = false;
   bool moments = false;
   bool heals = true;

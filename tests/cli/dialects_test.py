@@ -14,8 +14,7 @@ def dialects(program):
     """dialect -> axis -> value, as the program prints them."""
     listed = subprocess.run([program, "list", "dialects", "--json"], capture_output=True, text=True,
                             check=True).stdout
-    return {item["name"]: dict(axis.split("=", 1) for axis in
-                               item["what"].removeprefix("not built yet; ").split(" "))
+    return {item["name"]: dict(axis.split("=", 1) for axis in item["what"].split(" "))
             for item in json.loads(listed)["items"]}
 
 

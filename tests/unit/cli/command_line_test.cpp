@@ -84,6 +84,17 @@ TEST_CASE("the table is whole: every name once, every built verb with an example
   }
 }
 
+TEST_CASE("no line of the help names something and says nothing of it") {
+  const std::string text = cli::help_text();
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    const std::string line = text.substr(start, end - start);
+    CAPTURE(line);
+    CHECK((line.empty() || line.back() != ' '));
+    start = end + 1;
+  }
+}
+
 TEST_CASE("help lines fit, whatever the verb") {
   for (const cli::VerbInfo& verb : cli::verbs()) {
     if (!verb.built) {
