@@ -273,8 +273,10 @@ void Core::prefetch_end(RunId run) const {
   m.executors.prefetch(row.executor);
   m.slots.prefetch(row.executor);
   const std::uint32_t cold = m.stages[row.stage].cold;
-  if (cold != none_u32 && !m.colds[cold].outputs.empty()) {
-    __builtin_prefetch(&m.colds[cold].outputs[static_cast<std::size_t>(row.partition)]);
+  const auto partition = static_cast<std::size_t>(row.partition);
+  if (cold != none_u32 &&
+      partition < m.colds[cold].outputs.size()) {  // else: of a job that is over
+    __builtin_prefetch(&m.colds[cold].outputs[partition]);
   }
 }
 

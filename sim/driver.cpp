@@ -138,10 +138,12 @@ model::RunEndCause Driver::run_instants() {
     }
     do {
       run_round(*next);
+      settle_sharing();
       next = next_instant();
     } while (next == now_);
     while (core_.wants_pass() && next != now_) {
       pass();
+      settle_sharing();
       next = next_instant();
     }
     if (scaling_ && next != now_) {

@@ -158,6 +158,7 @@ class Driver {
                      const TryFaults& faults, model::Duration status);
   void start_computing(scheduler::RunId run_id);
   void expect_ends(model::ExecutorId executor);
+  void settle_sharing();  // after each round and pass
   void finish_due(model::ExecutorId executor);
   [[nodiscard]] bool is_stale_shared(scheduler::RunId run_id, model::Instant instant) const;
   void advance_shared(scheduler::RunId run_id);
@@ -226,9 +227,10 @@ class Driver {
   std::optional<Scaling> scaling_;  // absent: no autoscaling
 
   std::vector<Run> runs_;
-  bool shares_slots_ = false;                   // A22; only then:
-  std::vector<SharedRun> shared_runs_;          // by RunId
-  std::vector<Processor> processors_;           // by ExecutorId
+  bool shares_slots_ = false;           // A22; only then:
+  std::vector<SharedRun> shared_runs_;  // by RunId
+  std::vector<Processor> processors_;   // by ExecutorId
+  std::vector<model::ExecutorId> changed_processors_;
   std::vector<scheduler::RunId> waiting_runs_;  // coupled: finished, for their producers
   std::vector<model::Instant> ends_;  // coupled timing only: when the work of a run is over
   std::map<std::uint32_t, const model::TaskFault*> failing_;  // by launch number

@@ -92,17 +92,26 @@ void Driver::start_computing(scheduler::RunId run_id) {
   expect_ends(run.executor);
 }
 
-// Something changed on the executor: when its next tasks end.
-void Driver::expect_ends(model::ExecutorId executor) {
-  const Processor::Ends ends = processors_[executor.index()].next_ends();
-  for (const std::uint64_t order : ends.orders) {
-    SharedRun& row = shared_runs_[run_of(order).index()];
-    // What was pushed for this instant may have been looked at already.
-    if (row.due != ends.at || ends.at == now_) {
-      row.due = ends.at;
-      push_task(run_of(order), ends.at);
+// Something changed on the executor: its next tasks end at another instant. Many changes of one
+// round are looked at once, in settle_sharing.
+void Driver::expect_ends(model::ExecutorId executor) { changed_processors_.push_back(executor); }
+
+void Driver::settle_sharing() {
+  std::ranges::sort(changed_processors_);
+  const auto repeated = std::ranges::unique(changed_processors_);
+  changed_processors_.erase(repeated.begin(), repeated.end());
+  for (const model::ExecutorId executor : changed_processors_) {
+    const Processor::Ends ends = processors_[executor.index()].next_ends();
+    for (const std::uint64_t order : ends.orders) {
+      SharedRun& row = shared_runs_[run_of(order).index()];
+      // What was pushed for this instant may have been looked at already.
+      if (row.due != ends.at || ends.at == now_) {
+        row.due = ends.at;
+        push_task(run_of(order), ends.at);
+      }
     }
   }
+  changed_processors_.clear();
 }
 
 // Those that end now leave together: what little the clock says is left of them counts as done.
@@ -133,8 +142,8 @@ bool Driver::is_stale_shared(scheduler::RunId run_id, model::Instant instant) co
   if (row.fails_at == instant) {
     return false;
   }
-  return row.due != instant || (row.phase == Phase::computing &&
-                                processors_[run.executor.index()].next_ends().at != instant);
+  return row.due != instant ||
+         (row.phase == Phase::computing && processors_[run.executor.index()].next_end() != instant);
 }
 
 // One of its events is due.
@@ -154,7 +163,7 @@ void Driver::advance_shared(scheduler::RunId run_id) {
   }
   if (row.phase == Phase::launching) {
     start_computing(run_id);
-    if (row.due != now_) {
+    if (processors_[run.executor.index()].next_end() != now_) {
       return;
     }
   }
@@ -192,12 +201,14 @@ void Driver::stop_sharing(scheduler::RunId run_id, SharedRun::Phase phase) {
   StageSim& stage = stage_sim(run.job, run.stage);
   stage.unfinished -= stage.attempt == run.attempt ? 1 : 0;
   std::erase(waiting_runs_, run_id);
-  for (const scheduler::RunId waiting : waiting_runs_) {
-    if (runs_[waiting.index()].job == run.job) {
-      shared_runs_[waiting.index()].due = now_;
-      push_task(waiting, now_);
+  std::erase_if(waiting_runs_, [&](scheduler::RunId waiting) {
+    if (runs_[waiting.index()].job != run.job) {
+      return false;
     }
-  }
+    shared_runs_[waiting.index()].due = now_;
+    push_task(waiting, now_);
+    return true;  // if it has to wait on, it says so again
+  });
 }
 
 void Driver::shared_over(scheduler::RunId run_id) {

@@ -87,6 +87,10 @@ model::Instant Processor::end_of(Mark mark) const {
                                                  : settled_at_ + static_cast<model::Instant>(span);
 }
 
+model::Instant Processor::next_end() const {
+  return tasks_.empty() ? model::instant_max : end_of(tasks_.begin()->first);
+}
+
 Processor::Ends Processor::next_ends() const {
   Ends ends{model::instant_max, {}};
   for (const auto& [mark, order] : tasks_) {

@@ -47,6 +47,7 @@ class Processor {
     std::vector<std::uint64_t> orders;
   };
   [[nodiscard]] Ends next_ends() const;
+  [[nodiscard]] model::Instant next_end() const;  // instant_max: of nothing
 
  private:
   void settle(model::Instant now);
