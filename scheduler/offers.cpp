@@ -77,6 +77,7 @@ StageReport report(const Machine& m, JobId job, StageIndex index) {
   report.commit_rights = cold.commit_holders.size();
   report.changed_checksums = cold.changed_checksums;
   report.copies_due = copies_wanted(m, stage);
+  report.excluded_places = cold.excluded.size() + cold.excluded_by_failures.size();
   return report;
 }
 

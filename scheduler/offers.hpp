@@ -57,6 +57,7 @@ struct StageReport {
   std::size_t commit_rights = 0;       // partitions of which a try holds the right to commit
   std::int32_t changed_checksums = 0;  // outputs that differed from those of an earlier try
   std::size_t copies_due = 0;          // tries that are to get a copy (axis speculation)
+  std::size_t excluded_places = 0;     // SS-2.7: executors and hosts, for all or one of its tasks
 };
 
 }  // namespace rehearse::scheduler

@@ -253,7 +253,7 @@ const Word words[] = {
     {"parents", "{parents", FACT {
        return column(all(job_line(run, e)["edges"], {{"to", e["stage"]}}), "from"); }},
     {"taskset_property", "value", property},
-    {"taskset_property_absent", "?", FACT { return true; }},  // nothing is handed to tasks
+    {"taskset_property_absent", "?", FACT { return property(run, e).empty(); }},
     {"outputs_available", "count", FACT { return outputs(run, stage_of(run, e)).size(); }},
     {"output_hosts", "hosts", FACT {
        Json hosts = Json::array();
@@ -373,7 +373,7 @@ const Word words[] = {
          levels.push_back(level_names.at(static_cast<std::size_t>(level)));
        }
        return levels; }},
-    {"exclude_list_empty", "?", FACT { return true; }},  // nothing is excluded without exclude_ms
+    {"exclude_list_empty", "?", FACT { return report(run, e).excluded_places == 0; }},
     {"in_pool", "pool", FACT {
        const bool fair = run.options.config.admission.queue == model::QueueOrder::fair;
        return fair ? job_line(run, e)["pool"] : "root"; }},
