@@ -69,7 +69,8 @@ struct OlderTry {
 // What every task event reads comes first.
 struct Stage {
   std::vector<Partition> partitions;  // empty until first submitted
-  Index group = no_index;             // of its job; no_index = a singleton that is no gang
+  model::NameId name;
+  Index group = no_index;  // of its job; no_index = a singleton that is no gang
   Index profile = no_index;
   std::int32_t attempt = -1;  // the last one submitted
   AttemptState state = AttemptState::none;
@@ -80,9 +81,8 @@ struct Stage {
   model::Commits commits{};
   std::int32_t waiting = 0;  // partitions that wait for a launch
   std::int64_t tasks = 0;
-  std::int64_t done = 0;     // partitions
-  std::int64_t outputs = 0;  // partitions
-  model::NameId name;
+  std::int64_t done = 0;                      // partitions
+  std::int64_t outputs = 0;                   // partitions
   Index in_first = 0, in_count = 0;           // of JobBody::edges_in
   std::int64_t submitted = 0;                 // tasks of the last attempt
   std::uint64_t submitted_in = no_time_slot;  // instant of stage_submitted
@@ -164,6 +164,7 @@ struct JobBody {
   std::int64_t priority = 0;
   Index lane = 0;              // of WaitBook
   std::vector<Stage> stages;   // file order
+  model::NameId first_name;    // of the first of them
   std::vector<Named> by_name;  // sorted
   std::vector<Group> groups;
   std::vector<Edge> edges_in;  // by `to`

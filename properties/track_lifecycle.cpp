@@ -146,6 +146,7 @@ void Track::apply_one(const model::JobSubmitted& event) {
     stage.commits = item.commits;
     body.by_name.push_back({item.name, static_cast<Index>(body.stages.size() - 1)});
   }
+  body.first_name = body.stages.empty() ? model::NameId{} : body.stages.front().name;
   sort_by_name(body);
   add_edges(event, body);
 }

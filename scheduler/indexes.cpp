@@ -141,6 +141,52 @@ void PositionSet::clear() {
   }
 }
 
+void Counts::set(std::uint32_t index, std::int32_t count) {
+  RH_CHECK(count >= 0, count);
+  if (index >= counts_.size()) {
+    counts_.resize(std::bit_ceil(index + 1), 0);
+    for (PositionSet& set : small_) {
+      set.resize(static_cast<std::uint32_t>(counts_.size()));
+    }
+  }
+  const std::int32_t before = counts_[index];
+  if (before == count) {
+    return;
+  }
+  counts_[index] = count;
+  if (is_small(before)) {
+    PositionSet& set = small_[static_cast<std::size_t>(before)];
+    set.erase(index);
+    used_ &= ~(std::uint64_t{set.empty()} << static_cast<unsigned>(before));
+  }
+  if (is_small(count)) {
+    while (small_.size() <= static_cast<std::size_t>(count)) {
+      small_.emplace_back().resize(static_cast<std::uint32_t>(counts_.size()));
+    }
+    small_[static_cast<std::size_t>(count)].insert(index);
+    used_ |= std::uint64_t{1} << static_cast<unsigned>(count);
+  }
+  if (before >= small_end || count >= small_end) {
+    great_.set(index, count >= small_end ? count : 0);
+  }
+}
+
+std::uint32_t Counts::argmax() const {
+  const std::uint32_t great = great_.argmax();
+  if (great != no_position || used_ == 0) {
+    return great;
+  }
+  return small_[static_cast<std::size_t>(std::bit_width(used_)) - 1].next(0);
+}
+
+std::uint32_t Counts::first_positive(std::uint32_t from) const {
+  std::uint32_t first = great_.first_positive(from);
+  for (std::uint64_t left = used_; left != 0; left &= left - 1) {
+    first = std::min(first, small_[static_cast<std::size_t>(std::countr_zero(left))].next(from));
+  }
+  return first;
+}
+
 void DemandTree::resize(std::uint32_t blocks) {
   leaves_ = std::bit_ceil(std::max<std::uint32_t>(blocks, 1));
   nodes_.assign(std::size_t{2} * leaves_ * profiles_, absent);

@@ -1,4 +1,4 @@
-// The indexes that keep a pass from scanning: a tournament tree of counts (which executor has
+// The indexes that keep a pass from scanning: counts by executor (which has
 // most), a set of queue positions (which unit is next), and a tree of minimum demands (which
 // waiting gang could fit, A20). All are derived from the tables and therefore no part of the
 // state's digest.
@@ -46,10 +46,35 @@ class PositionSet {
   }
   // Lowest member >= from; no_position if none.
   [[nodiscard]] std::uint32_t next(std::uint32_t from) const;
+  [[nodiscard]] bool empty() const { return levels_.empty() || levels_.back()[0] == 0; }
   void clear();
 
  private:
   std::vector<std::vector<std::uint64_t>> levels_;  // level 0: one bit per position
+};
+
+// What MaxTree answers, and faster where counts are small, as slots of an executor are: the indexes
+// of every count below 64 are a set, and a change moves one from set to set, in a word or two. Only
+// greater counts go into a tree.
+class Counts {
+ public:
+  void set(std::uint32_t index, std::int32_t count);
+  [[nodiscard]] std::int32_t get(std::uint32_t index) const {
+    return index < counts_.size() ? counts_[index] : 0;
+  }
+  // Lowest index with the greatest count; no_position if all counts are 0.
+  [[nodiscard]] std::uint32_t argmax() const;
+  // Lowest index >= from with a count above 0; no_position if none.
+  [[nodiscard]] std::uint32_t first_positive(std::uint32_t from) const;
+
+ private:
+  static constexpr std::int32_t small_end = 64;
+  static bool is_small(std::int32_t count) { return count > 0 && count < small_end; }
+
+  std::vector<std::int32_t> counts_;
+  std::vector<PositionSet> small_;  // by count; as far as one was ever there
+  std::uint64_t used_ = 0;          // bit per count: its set has members
+  MaxTree great_;                   // of the others 0
 };
 
 // Minimum demand per profile over ranges of blocks; empty blocks demand infinitely much.

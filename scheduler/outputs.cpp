@@ -17,11 +17,14 @@ bool may_have_outputs(const Machine& m, StageId stage) {
   return m.stages[stage].used && m.stages[stage].cold != none_u32;
 }
 
+// Each once, in the order of their first mention, and no ended ones.
 std::vector<StageId> without_repetitions(const Machine& m, std::vector<StageId> stages) {
-  std::erase_if(stages, [&m](StageId stage) { return !may_have_outputs(m, stage); });
-  std::ranges::sort(stages);
-  const auto repeated = std::ranges::unique(stages);
-  stages.erase(repeated.begin(), repeated.end());
+  std::vector<bool> seen(m.stages.size());
+  std::erase_if(stages, [&](StageId stage) {
+    const bool again = seen[stage.index()];
+    seen[stage.index()] = true;
+    return again || !may_have_outputs(m, stage);
+  });
   return stages;
 }
 

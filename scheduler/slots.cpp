@@ -1,4 +1,4 @@
-// The slot ledger: exact amounts per executor, counts per profile in tournament trees.
+// The slot ledger: exact amounts per executor, counts per profile in sets.
 #include "scheduler/slots.hpp"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ Ledger::Ledger(std::vector<model::ResourceVector> tasks, std::int64_t factor)
       whole_tasks_(factor == 1 ? std::vector<model::ResourceVector>{} : tasks),
       tasks_(offered_tasks(tasks, factor)),
       sure_task_(resources_, 0),
-      trees_(tasks_.size()),
-      bound_trees_(tasks_.size()),
+      slots_(tasks_.size()),
+      bound_slots_(tasks_.size()),
       free_total_(tasks_.size(), 0),
       total_slots_(tasks_.size(), 0),
       free_amount_(resources_, 0),
@@ -100,14 +100,14 @@ std::int64_t Ledger::count(const std::int64_t* free, const model::ResourceVector
 
 void Ledger::store(std::size_t e, std::size_t profile, std::int64_t slots) {
   const auto index = static_cast<std::uint32_t>(e);
-  const std::int64_t before = trees_[profile].get(index);
+  const std::int64_t before = slots_[profile].get(index);
   if (before == slots) {
     return;
   }
   free_total_[profile] += slots - before;
-  trees_[profile].set(index, static_cast<std::int32_t>(slots));
+  slots_[profile].set(index, static_cast<std::int32_t>(slots));
   if (rows_[e].bound.valid()) {
-    bound_trees_[profile].set(index, static_cast<std::int32_t>(slots));
+    bound_slots_[profile].set(index, static_cast<std::int32_t>(slots));
   }
 }
 
@@ -129,7 +129,7 @@ void Ledger::recount_all(std::size_t e) {
 
 void Ledger::recount(std::size_t e, std::size_t changed, std::int64_t by) {
   if (rows_[e].bound.valid()) {
-    store(e, changed, trees_[changed].get(static_cast<std::uint32_t>(e)) + by);
+    store(e, changed, slots_[changed].get(static_cast<std::uint32_t>(e)) + by);
     return;
   }
   for (std::size_t p = 0; p < tasks_.size(); ++p) {
@@ -138,7 +138,7 @@ void Ledger::recount(std::size_t e, std::size_t changed, std::int64_t by) {
     }
     // Taking one task lowers every quotient of its own profile by exactly one.
     store(e, p,
-          p == changed ? trees_[p].get(static_cast<std::uint32_t>(e)) + by
+          p == changed ? slots_[p].get(static_cast<std::uint32_t>(e)) + by
                        : count(free_of(e), tasks_[p]));
   }
 }
@@ -220,7 +220,7 @@ void Ledger::exchange(ExecutorId left, ExecutorId right) {
 void Ledger::take(ExecutorId executor, ProfileId profile) {
   const std::size_t e = executor.index();
   RH_CHECK(rows_[e].open, executor.value);
-  RH_CHECK(trees_[profile.index()].get(executor.value) > 0, executor.value, profile.value);
+  RH_CHECK(slots_[profile.index()].get(executor.value) > 0, executor.value, profile.value);
   std::int64_t* free = free_of(e);
   const model::ResourceVector& task = tasks_[profile.index()];
   for (std::size_t r = 0; r < resources_; ++r) {
@@ -261,18 +261,18 @@ std::int64_t Ledger::free_slots(ExecutorId executor, ProfileId profile) const {
   if (bound_only_ && !rows_[executor.index()].bound.valid()) {
     return 0;
   }
-  return trees_[profile.index()].get(executor.value);
+  return slots_[profile.index()].get(executor.value);
 }
 
 ExecutorId Ledger::most_free(ProfileId profile) const {
-  const auto& trees = bound_only_ ? bound_trees_ : trees_;
-  const std::uint32_t index = trees[profile.index()].argmax();
+  const auto& slots = bound_only_ ? bound_slots_ : slots_;
+  const std::uint32_t index = slots[profile.index()].argmax();
   return index == no_position ? ExecutorId{} : ExecutorId{index};
 }
 
 ExecutorId Ledger::first_free(ProfileId profile, std::uint32_t from) const {
-  const auto& trees = bound_only_ ? bound_trees_ : trees_;
-  const std::uint32_t index = trees[profile.index()].first_positive(from);
+  const auto& slots = bound_only_ ? bound_slots_ : slots_;
+  const std::uint32_t index = slots[profile.index()].first_positive(from);
   return index == no_position ? ExecutorId{} : ExecutorId{index};
 }
 

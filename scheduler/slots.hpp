@@ -61,7 +61,7 @@ class Ledger final : public SlotView {
   [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override;
   // The same, whatever show_bound_only() hides.
   [[nodiscard]] std::int64_t room(ExecutorId executor, ProfileId profile) const {
-    return trees_[profile.index()].get(executor.value);
+    return slots_[profile.index()].get(executor.value);
   }
   [[nodiscard]] ExecutorId most_free(ProfileId profile) const override;
   [[nodiscard]] ExecutorId first_free(ProfileId profile, std::uint32_t from) const override;
@@ -140,8 +140,8 @@ class Ledger final : public SlotView {
   std::vector<std::int64_t> amounts_;               // see free_of
   std::vector<Row> rows_;                           // by executor
   std::vector<std::uint64_t> name_keys_;            // by executor
-  std::vector<MaxTree> trees_;                      // by profile
-  std::vector<MaxTree> bound_trees_;                // by profile: bound executors only
+  std::vector<Counts> slots_;                       // by profile
+  std::vector<Counts> bound_slots_;                 // by profile: bound executors only
   std::vector<std::int64_t> free_total_;
   std::vector<std::int64_t> total_slots_;
   std::vector<std::int64_t> free_amount_;

@@ -73,6 +73,26 @@ TEST_CASE("the tournament tree finds the greatest, the lowest of equals, and the
   }
 }
 
+TEST_CASE("counts, small and great, answer as the tournament tree") {
+  for (const std::uint32_t size : {1U, 3U, 65U, 300U}) {
+    Draws draws(100 + size);
+    Counts counts;
+    CHECK(counts.argmax() == no_position);
+    std::vector<std::int32_t> plain(size, 0);
+    for (int change = 0; change < 900; ++change) {
+      const std::uint32_t index = draws.below(size);
+      // Few small ones, all sizes around the limit of 64, then few small ones again.
+      const std::uint32_t most = change % 300 < 150 ? 4 : 130;
+      plain[index] = static_cast<std::int32_t>(draws.below(most));
+      counts.set(index, plain[index]);
+      REQUIRE(counts.get(index) == plain[index]);
+      REQUIRE(counts.argmax() == scan_argmax(plain));
+      const std::uint32_t from = draws.below(size + 2);
+      REQUIRE(counts.first_positive(from) == scan_positive(plain, from));
+    }
+  }
+}
+
 TEST_CASE("a set of positions finds the first at or after, also after it grew") {
   Draws draws(3);
   PositionSet set;
