@@ -270,12 +270,12 @@ class NoLivelock final : public MonitorOf<NoLivelock> {
   }
 
   // A6: further checks only when the timer fires, at most max of them. One that lost an input in
-  // between is checked anew, and so is left out.
+  // between is checked anew, and one that lay too deep for a pass later (A20): both are left out.
   void check_retry(const Seen& seen, const Runs& runs) {
     const model::AdmissionConfig& admission = config().admission;
     const Group& group = *seen.group;
     if (!under_retry(runs, group) || group.state != GroupState::queued ||
-        runs.refused_at != group.waits_since) {
+        runs.refused_at != group.waits_since || most_waiting_ > admission.depth) {
       return;
     }
     const model::Duration waited = track().now() - runs.refused_at;

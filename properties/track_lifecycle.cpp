@@ -332,7 +332,7 @@ void Track::begin_waiting(Index job, Group& group) {
   if (!group.waits) {
     group.waits = true;
     group.waits_since = now_;
-    if (waits_.gangs_queue() || (group.rerun && waits_.reruns_queue())) {
+    if (waits_.queues(group)) {
       waits_.add_gang(jobs_[job].body->lane, key_of(job, group.first));
     }
   }

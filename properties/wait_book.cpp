@@ -26,8 +26,10 @@ void WaitBook::start(const Rules& rules, std::size_t profiles) {
              (by_pool_ && !admission.fair_ties_text &&
               std::none_of(rules.config.pools.begin(), rules.config.pools.end(), is_fair_inside));
   ties_in_order_ = rules.ties_in_order;
+  const bool retries = admission.when_short == model::Short::retry;
   reruns_queue_ = admission.hold != model::Hold::none && admission.hold != model::Hold::bulk;
-  gangs_queue_ = reruns_queue_ && admission.when_short != model::Short::retry;
+  gangs_queue_ = reruns_queue_ && !retries;
+  barriers_queue_ = admission.hold != model::Hold::bulk && !retries;
 }
 
 Index WaitBook::lane_of(model::NameId pool) {

@@ -45,8 +45,11 @@ class WaitBook {
 
   // Gangs that may be heads and candidates; empty where gangs never queue (A6 retry, A2 none).
   [[nodiscard]] bool gangs_queue() const { return gangs_queue_; }
-  // The same for gangs that failed and are to run again: they wait whatever `short` says (X16).
-  [[nodiscard]] bool reruns_queue() const { return reruns_queue_; }
+  // Of this one? Groups that failed and are to run again wait whatever `short` says (X16); a
+  // barrier stage goes by `short` then, too, and starts whole also where groups do not (A12).
+  [[nodiscard]] bool queues(const Group& gang) const {
+    return gang.gang_of_several() ? gangs_queue_ || (gang.rerun && reruns_queue_) : barriers_queue_;
+  }
   void add_gang(Index lane, const UnitKey& gang);
   void remove_gang(Index lane, const UnitKey& gang);
   [[nodiscard]] const std::set<UnitKey>& gangs(Index lane) const { return lanes_[lane].gangs; }
@@ -89,6 +92,7 @@ class WaitBook {
   bool ties_in_order_ = true;
   bool gangs_queue_ = true;
   bool reruns_queue_ = true;
+  bool barriers_queue_ = true;
 };
 
 }  // namespace rehearse::properties

@@ -262,6 +262,7 @@ void refuse(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
   GangRow& row = m.gangs.edit(gang);
+  const JobId job = row.job;
   std::erase(m.newly_ready, leader);
   const model::Short short_rule = short_rule_of(m, row);
   const bool retries = short_rule == model::Short::retry && !row.starved;
@@ -298,6 +299,8 @@ void refuse(Pass& pass, StageId leader) {
   } else if (short_rule == model::Short::fall_back && !row.barrier) {
     if (m.config.admission.fall_back_after == 0) {
       dissolve(pass.s, gang);
+      // Its members are units now, which numbers the queue anew: it goes on with the first of them.
+      pass.cursor = m.jobs.has(job) ? m.queue.position(leader) : pass.cursor;
     } else {
       row.timer = set_timer(pass.s, {{}, TimerKind::fall_back, row.job, row.leader, none_u32},
                             m.config.admission.fall_back_after);
@@ -323,12 +326,26 @@ bool all_harmless(Pass& pass, JobId job, bool shared) {
   return true;
 }
 
+// A9: what stands before this gang had its turn in this pass. What stands behind it, if it is the
+// head and nobody may overtake, cannot take what it claims, and would keep it waiting for ever.
+bool claims_in_vain(const Pass& pass, StageId leader) {
+  const Machine& m = pass.s.m;
+  const GangRow& row = m.gangs[m.stages[leader].gang];
+  if (pass.head_found || short_rule_of(m, row) == model::Short::fail ||
+      m.config.admission.when_short == model::Short::retry) {
+    return false;
+  }
+  const HeadView head{unit_view(m, leader), row.announced ? m.now - row.queued_at : 0};
+  return m.policies.overtake->rule(head) != Overtaking::anybody;
+}
+
 bool try_gang(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
   const GangRow& row = m.gangs[gang];
   if (m.config.admission.hold == model::Hold::check) {
-    if (row.starved || !passes_check(m, row, capacity_now(m, row))) {
+    const Claims claims = claims_in_vain(pass, leader) ? Claims::of_gangs : Claims::of_all;
+    if (row.starved || !passes_check(m, row, capacity_now(m, row, claims))) {
       return false;
     }
     admit_without_slots(pass.s, gang);

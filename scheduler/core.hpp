@@ -34,6 +34,8 @@ struct EngineOptions {
   bool old_fetch_protocol = false;
   // Attempts of a stage in all, whatever succeeded between them; 0: no bound.
   std::int64_t max_total_stage_attempts = 0;
+  // What runs on an executor whose loss is told ends by its own report, not by the notice (X12).
+  bool reports_after_loss = false;
   // Nobody may commit.
   bool refuse_commits = false;
   // Outputs outlive jobs as in one tracker of all shuffles: a takeover does what is missing of them

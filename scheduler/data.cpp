@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "scheduler/duties_data.hpp"
 
@@ -57,6 +58,49 @@ void give_to_origin(Step& s, StageId takeover, const RunRow& run) {
   ++row.done;
   if (row.done == row.tasks) {
     set_available(s, origin, true);
+  }
+}
+
+void hand_over(Machine& m, StageId stage) {
+  if (!m.engine.tracked_outputs || m.stages[stage].phase != StagePhase::running ||
+      m.stages[stage].gang.valid()) {
+    return;
+  }
+  const std::vector<StageId>& readers = cold_of(m, stage).foreign_readers;
+  const auto next = std::ranges::find_if(readers, [&m](StageId takeover) {
+    return m.stages[takeover].phase == StagePhase::dormant && is_awaited(m, takeover);
+  });
+  if (next == readers.end()) {
+    return;
+  }
+  const StageId heir = *next;
+  take_over_outputs(m, heir);
+  const ProfileId profile{std::uint32_t{m.stages[stage].profile}};
+  StageRow& from = m.stages.edit(stage);
+  StageRow& to = m.stages.edit(heir);
+  to.phase = std::exchange(from.phase, StagePhase::done);
+  to.pending = std::exchange(from.pending, 0);
+  to.running = std::exchange(from.running, 0);
+  to.old_running = std::exchange(from.old_running, 0);
+  to.next_partition = from.next_partition;
+  to.failures = from.failures;
+  to.listed_partitions = from.listed_partitions;
+  StageCold& left = cold_of(m, stage);
+  StageCold& taken = cold_of(m, heir);
+  taken.launched = std::exchange(left.launched, {});
+  taken.again = std::exchange(left.again, {});
+  taken.tries = std::exchange(left.tries, {});
+  taken.covered = std::exchange(left.covered, {});
+  taken.ticked_off = std::exchange(left.ticked_off, {});
+  taken.delay = left.delay;
+  for (std::size_t i = 0; i < m.runs.size(); ++i) {
+    if (m.runs.has(RunId{i}) && m.runs[RunId{i}].stage == stage) {
+      m.runs.edit(RunId{i}).stage = heir;
+    }
+  }
+  m.queue.clear_pending(stage, profile);
+  if (to.pending > 0) {
+    m.queue.set_pending(heir, profile);
   }
 }
 

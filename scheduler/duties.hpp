@@ -47,8 +47,8 @@ void want_lost(Step& s, const std::vector<StageId>& wanted);
 // The stage is needed: submits it, or what it lacks first (X9, X15). Its phase must not be running.
 void want(Step& s, StageId stage);
 void want_input(Step& s, StageId parent);  // a wanted unit lacks it: make it come
-void want_if_awaited(Step& s,
-                     StageId parent);  // it is not there: does a wanted unit of its job read it?
+[[nodiscard]] bool is_awaited(const Machine& m, StageId parent);  // by a wanted unit of its job
+void want_if_awaited(Step& s, StageId parent);                    // it is not there
 void submit_attempt(Step& s, StageId stage);
 void group_wants(Step& s, GangId gang);  // waits for slots or inputs with a fresh attempt to come
 void leave_queue(Machine& m, GangId gang);
@@ -158,11 +158,15 @@ void gang_timer_fired(Step& s, const TimerRow& timer);
 // What a check compares, by profile: where only the default profile may be used, it counts all
 // tasks.
 [[nodiscard]] std::vector<std::int64_t> checked_demand(const Machine& m, const GangRow& gang);
+// Whose enqueued tasks claim slots (A9): everybody's, or only those of gangs that were let in.
+enum class Claims : std::uint8_t { of_all, of_gangs };
 // A9: slots by profile that running and enqueued tasks of live attempts take, but for these stages.
 [[nodiscard]] std::vector<std::int64_t> outstanding(const Machine& m,
-                                                    std::span<const StageId> except);
+                                                    std::span<const StageId> except,
+                                                    Claims claims = Claims::of_all);
 // Slots by profile that a check may count on, as axis admission.capacity says.
-[[nodiscard]] std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang);
+[[nodiscard]] std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang,
+                                                     Claims claims = Claims::of_all);
 // Does the check of `hold: check` let the gang in, with these slots?
 [[nodiscard]] bool passes_check(const Machine& m, const GangRow& gang,
                                 const std::vector<std::int64_t>& have);

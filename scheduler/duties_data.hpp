@@ -15,6 +15,9 @@ namespace rehearse::scheduler {
 void take_over_outputs(Machine& m, StageId takeover);
 // A takeover made an output anew: the stage it stands for has it, too.
 void give_to_origin(Step& s, StageId takeover, const RunRow& run);
+// Its job ends: an attempt for which other jobs wait goes on as that of the first of them (SS-1.4),
+// with all that runs in it.
+void hand_over(Machine& m, StageId stage);
 // SS-1.7: nobody's attempt of the stage goes on, so every job that needs it fails. The rows of its
 // job may be gone afterwards.
 void abort_stage(Step& s, StageId stage, model::Code code, model::NameId detail);

@@ -177,7 +177,8 @@ void close_executor(Machine& m, ExecutorId executor) {
 
 bool exceeds_capacity(Machine& m, StageId leader) {
   const StageRow& row = m.stages[leader];
-  if (!row.gang.valid() || row.phase == StagePhase::running) {
+  const bool together = row.gang.valid() && m.gangs[row.gang].barrier;  // A12, let in or not
+  if (!row.gang.valid() || (row.phase == StagePhase::running && !together)) {
     return row.tasks > 0 && m.idle.free_total(ProfileId{std::uint32_t{row.profile}}) == 0;
   }
   bool by_trial = false;
@@ -223,7 +224,9 @@ void judge_starvation_after_loss(Step& s) {
   for (std::size_t p = 0; p < m.idle.profile_count(); ++p) {
     profile_gone = profile_gone || m.idle.free_total(ProfileId{p}) == 0;
   }
-  if (profile_gone) {  // rare: only then can a singleton starve
+  // Rare: only then can a singleton starve. Under `check` a barrier stage waits for all its slots
+  // when it is in, too.
+  if (profile_gone || m.config.admission.hold == model::Hold::check) {
     for (std::size_t i = 0; i < m.stages.size(); ++i) {
       const StageId stage{i};
       if (waits_for_a_slot(m.stages[stage]) &&

@@ -441,6 +441,7 @@ void tear_down(Step& s, JobId job, model::TaskReason kill_reason, model::CancelC
                                model::StageReason::job_done};
   for (std::uint32_t i = 0; i < stages; ++i) {
     const StageId stage = stage_of(m, job, i);
+    hand_over(m, stage);
     for (const RunId run : live_runs(m, stage)) {
       kill_run(s, run, kill_reason);
     }
@@ -588,6 +589,10 @@ std::vector<GangId> groups_hit(const Machine& m, ExecutorId executor,
 std::vector<RunRow> end_runs_on(Step& s, ExecutorId executor) {
   Machine& m = s.m;
   std::vector<RunRow> lost;
+  if (m.engine.reports_after_loss) {
+    ++m.executors.edit(executor).epoch;  // no output that is told of later is there
+    return lost;
+  }
   const std::vector<RunId> runs = m.executors[executor].runs;
   for (const RunId run : runs) {
     if (!m.runs[run].dying) {

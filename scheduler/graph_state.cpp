@@ -462,16 +462,18 @@ void tell_available(Step& s, StageId stage, bool available, std::vector<StageId>
   }
 }
 
-void want_if_awaited(Step& s, StageId parent) {
-  const Machine& m = s.m;
+bool is_awaited(const Machine& m, StageId parent) {
   const JobId job = m.stages[parent].job;
   if (!m.stages[parent].used || !lives(m, job)) {
-    return;
+    return false;
   }
   const auto readers = m.jobs[job].graph->regular_children.row(m.stages[parent].index);
-  if (std::ranges::any_of(readers, [&m, job](std::uint32_t reader) {
-        return is_waiting(m, stage_of(m, job, reader));
-      })) {
+  return std::ranges::any_of(
+      readers, [&m, job](std::uint32_t reader) { return is_waiting(m, stage_of(m, job, reader)); });
+}
+
+void want_if_awaited(Step& s, StageId parent) {
+  if (is_awaited(s.m, parent)) {
     want_input(s, parent);
   }
 }

@@ -11,33 +11,35 @@ namespace rehearse::scheduler {
 namespace {
 
 // A9, of all but the members of one gang; that of a job which is being judged has no stages yet.
-std::vector<std::int64_t> claimed(const Machine& m, const GangRow& gang) {
+std::vector<std::int64_t> claimed(const Machine& m, const GangRow& gang, Claims claims) {
   std::vector<StageId> own;
   for (const std::uint32_t member : gang.members) {
     if (m.jobs.has(gang.job)) {
       own.push_back(stage_of(m, gang.job, member));
     }
   }
-  return outstanding(m, own);
+  return outstanding(m, own, claims);
 }
 
 }  // namespace
 
-std::vector<std::int64_t> outstanding(const Machine& m, std::span<const StageId> except) {
+std::vector<std::int64_t> outstanding(const Machine& m, std::span<const StageId> except,
+                                      Claims claims) {
   std::vector<std::int64_t> sum(m.slots.profile_count(), 0);
   for (std::size_t i = 0; i < m.stages.size(); ++i) {
     const StageRow& row = m.stages[StageId{i}];
     const bool shared = row.gang.valid() && shares_slots(m, m.gangs[row.gang].members.size());
     if (row.used && row.phase == StagePhase::running && !shared &&
         std::ranges::find(except, StageId{i}) == except.end()) {
-      sum[row.profile] += std::int64_t{row.pending} + row.running;
+      const bool claims_more = claims == Claims::of_all || row.gang.valid();
+      sum[row.profile] += std::int64_t{row.running} + (claims_more ? row.pending : 0);
     }
   }
   add_shared(m, sum);
   return sum;
 }
 
-std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
+std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang, Claims claims) {
   const auto free = m.slots.free_totals();
   std::vector<std::int64_t> have(free.begin(), free.end());
   const bool idle_only = takes_idle_only(m, gang.members.size());
@@ -51,7 +53,7 @@ std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang) {
     have[p] = m.slots.total_slots(ProfileId{p});
   }
   if (m.config.admission.capacity == model::Capacity::free_and_unclaimed) {
-    const std::vector<std::int64_t> taken = claimed(m, gang);
+    const std::vector<std::int64_t> taken = claimed(m, gang, claims);
     for (std::size_t p = 0; p < have.size(); ++p) {
       have[p] = std::max<std::int64_t>(have[p] - taken[p], 0);
     }

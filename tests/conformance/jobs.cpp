@@ -51,6 +51,18 @@ void read_config(Run& run, Json keys) {
   engine.ignore_decommission_fetch_failures = option("ignore_decommission_fetch_failures", false);
   engine.old_fetch_protocol = option("old_fetch_protocol", false);
   engine.max_total_stage_attempts = option("max_total_stage_attempts", std::int64_t{0});
+  // The seed's specification knows no status after the notice (X12). Where the attempt ends the
+  // task again the loss had ended it, and it was tried anew.
+  std::map<std::string, bool> late;  // by stage and attempt: its last end
+  for (const Json& step : run.steps) {
+    if (step["op"] == "tasks_finished") {
+      late[step["stage"].dump() + step["attempt"].dump()] =
+          step.value("launched", "") == "before_executor_loss";
+    }
+  }
+  engine.reports_after_loss =
+      run.dialect == model::Dialect::spark &&
+      std::ranges::any_of(late, [](const auto& entry) { return entry.second; });
   engine.refuse_commits = run.given.value("refuse_all", false);
   engine.tracked_outputs = true;
   engine.query_level_rollback =
