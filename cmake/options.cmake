@@ -24,6 +24,8 @@ if(RH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${RH_CCACHE}")
 endif()
 
+file(RELATIVE_PATH rh_way_up "${CMAKE_BINARY_DIR}" "${PROJECT_SOURCE_DIR}")
+
 add_library(rehearse_options INTERFACE)
 target_include_directories(rehearse_options INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_definitions(rehearse_options INTERFACE REHEARSE_VERSION="${PROJECT_VERSION}")
@@ -39,8 +41,9 @@ target_compile_options(rehearse_options INTERFACE
   # the compiler and the machine.
   -ffp-contract=off
   # Messages and debug information name files from the root of the tree, so that builds in
-  # different folders are equal.
-  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
+  # different folders are equal; also where ccache makes paths relative (cmake/setup.sh).
+  "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
+  "-ffile-prefix-map=${rh_way_up}=")
 if(RH_WERROR)
   target_compile_options(rehearse_options INTERFACE -Werror)
 endif()
@@ -59,6 +62,26 @@ endif()
 if(RH_COVERAGE)
   target_compile_options(rehearse_options INTERFACE --coverage)
   target_link_options(rehearse_options INTERFACE --coverage)
+endif()
+
+# libFuzzer needs clang and its runtime libraries, a package of their own.
+set(RH_HAS_FUZZERS OFF)
+if(RH_FUZZERS AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS "-fsanitize=fuzzer")
+  check_cxx_source_compiles("
+    #include <cstddef>
+    #include <cstdint>
+    extern \"C\" int LLVMFuzzerTestOneInput(const std::uint8_t*, std::size_t) { return 0; }"
+    RH_LINKS_FUZZER)
+  unset(CMAKE_REQUIRED_FLAGS)
+  set(RH_HAS_FUZZERS "${RH_LINKS_FUZZER}")
+endif()
+if(RH_HAS_FUZZERS)
+  target_compile_options(rehearse_options INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(rehearse_options INTERFACE -fsanitize=fuzzer-no-link)
+elseif(RH_FUZZERS)
+  message(STATUS "tests/fuzzers are left out: the compiler has no libFuzzer")
 endif()
 
 find_program(RH_MOLD mold)

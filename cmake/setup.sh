@@ -4,11 +4,12 @@
 # where it may, and configures presets. Everything it says goes to stderr.
 
 jobs="${REHEARSE_JOBS:-2}"
+export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$PWD}"  # clones share what they compiled
 
 say() { printf '%s\n' "$*" >&2; }
 
 # What building the program needs: Debian package and how to see that it is there, a command or a
-# header. The names are those of Debian 12 and of Ubuntu 24.04.
+# header (a file, of wishes). The names are those of Debian 12 and of Ubuntu 24.04.
 program_needs=(
   "g++ command:g++"
   "cmake command:cmake"
@@ -36,11 +37,13 @@ check_wishes=(
   "clang-format-19 command:clang-format-19"
   "ccache command:ccache"
   "mold command:mold"
+  "libclang-rt-19-dev file:/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-*.a"
 )
 
 is_there() {
   case "$1" in
     command:*) command -v "${1#command:}" >/dev/null ;;
+    file:*) compgen -G "${1#file:}" >/dev/null ;;
     header:*) printf '#if !__has_include(<%s>)\n#error missing\n#endif\n' "${1#header:}" |
       g++ -x c++ -E - >/dev/null 2>&1 ;;
   esac

@@ -1,6 +1,6 @@
 // End-to-end throughput: one line per cluster size with tasks per second of CPU time (median of
 // several runs), the journal hash beside it, with monitors on and off. Usage:
-//   throughput [--hosts N]... [--tasks N] [--repeat N] [--monitors on|off]
+//   throughput [--hosts N]... [--tasks N] [--repeat N] [--monitors on|off] [--dialect NAME]
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/configuration_text.hpp"
 #include "policies/registry.hpp"
 #include "properties/monitor_set.hpp"
 #include "properties/registry.hpp"
@@ -71,6 +72,7 @@ struct Arguments {
   std::int64_t tasks = 1'000'000;
   int repeat = 7;
   std::string monitors = "both";
+  model::Dialect dialect = model::Dialect::psd;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -85,6 +87,13 @@ Arguments parse(int argc, char** argv) {
       arguments.repeat = std::atoi(argv[i + 1]);
     } else if (key == "--monitors") {
       arguments.monitors = argv[i + 1];
+    } else if (key == "--dialect") {
+      const auto dialect = model::parse_dialect(argv[i + 1]);
+      if (!dialect) {
+        std::fprintf(stderr, "%s\n", dialect.error().what.c_str());
+        std::exit(2);
+      }
+      arguments.dialect = *dialect;
     }
   }
   if (arguments.hosts.empty()) {
@@ -100,7 +109,8 @@ int main(int argc, char** argv) {
   std::printf("%8s %9s %10s %12s %12s %12s  %s\n", "hosts", "monitors", "tasks", "median/s",
               "min/s", "max/s", "journal hash");
   for (const std::int32_t hosts : arguments.hosts) {
-    const model::Scenario scenario = bench::throughput_workload({hosts, arguments.tasks, 1});
+    const model::Scenario scenario =
+        bench::throughput_workload({hosts, arguments.tasks, 1, arguments.dialect});
     for (const bool monitors : {true, false}) {
       if (arguments.monitors != "both" && (arguments.monitors == "on") != monitors) {
         continue;

@@ -106,7 +106,7 @@ Scenario throughput_workload(const WorkloadOptions& options) {
   scenario.name = "throughput";
   scenario.seed = options.seed;
   make_cluster(scenario, options);
-  scenario.scheduler = model::preset(model::Dialect::psd);
+  scenario.scheduler = model::preset(options.dialect);
   scenario.scheduler.admission.overtake = model::Overtake::backfill;
   model::complete_reject_list(scenario.scheduler);
   Maker maker{scenario, model::draw_key({options.seed, model::DrawPurpose::workload, 0, 0})};

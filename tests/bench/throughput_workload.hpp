@@ -13,6 +13,7 @@ struct WorkloadOptions {
   std::int32_t hosts = 1000;  // of 16 cores and 64 GB
   std::int64_t tasks_about = 1'000'000;
   std::uint64_t seed = 1;
+  model::Dialect dialect = model::Dialect::psd;  // with `overtake: backfill`
 };
 
 [[nodiscard]] model::Scenario throughput_workload(const WorkloadOptions& options);
