@@ -280,7 +280,7 @@ void refuse(Pass& pass, StageId leader) {
   row.queued_at = m.now;
   const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());
   const model::PerProfile need_list = per_profile(m, need, row.demand);
-  const std::vector<std::int64_t> have = pass.have.empty() ? capacity_now(m, row) : pass.have;
+  const std::vector<std::int64_t> have = pass.have.empty() ? slots_at_hand(m, row) : pass.have;
   const model::PerProfile have_list = per_profile(m, have, row.demand);
   if (fails) {
     end_job(pass.s, row.job,
@@ -345,7 +345,10 @@ bool try_gang(Pass& pass, StageId leader) {
   const GangRow& row = m.gangs[gang];
   if (m.config.admission.hold == model::Hold::check) {
     const Claims claims = claims_in_vain(pass, leader) ? Claims::of_gangs : Claims::of_all;
-    if (row.starved || !passes_check(m, row, capacity_now(m, row, claims))) {
+    // A17: a check places no task, so nothing says that they would end before the head's start;
+    // once in, the gang's claims would keep the head from what its tasks may not take.
+    const bool harmful = pass.head_found && pass.rule == Overtaking::harmless;
+    if (row.starved || harmful || !passes_check(m, row, capacity_now(m, row, claims))) {
       return false;
     }
     admit_without_slots(pass.s, gang);
@@ -440,7 +443,7 @@ bool visit_bulk(Pass& pass, StageId leader) {
     return false;
   }
   if (!m.gangs[gang].announced) {
-    pass.have = capacity_now(m, m.gangs[gang]);
+    pass.have = slots_at_hand(m, m.gangs[gang]);
   }
   if (!take_free(m, gang, pass.placed)) {
     return false;

@@ -167,6 +167,9 @@ enum class Claims : std::uint8_t { of_all, of_gangs };
 // Slots by profile that a check may count on, as axis admission.capacity says.
 [[nodiscard]] std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang,
                                                      Claims claims = Claims::of_all);
+// What a refusal says there is: by a check, what it counted on; where slots are taken, free ones,
+// whatever admission.capacity says of checks.
+[[nodiscard]] std::vector<std::int64_t> slots_at_hand(const Machine& m, const GangRow& gang);
 // Does the check of `hold: check` let the gang in, with these slots?
 [[nodiscard]] bool passes_check(const Machine& m, const GangRow& gang,
                                 const std::vector<std::int64_t>& have);

@@ -21,7 +21,8 @@ struct UnitKey {
   QueueKey policy;  // of the queue policy
   model::Instant submitted = 0;
   std::uint64_t rank = 0;
-  std::uint32_t stage = 0;  // first stage of the unit, within the job
+  std::uint32_t stage = 0;   // first stage of the unit, within the job
+  std::uint32_t member = 0;  // of a group whose tasks are launched one by one: the stage itself
   auto operator<=>(const UnitKey&) const = default;
 };
 

@@ -39,6 +39,18 @@ std::vector<std::int64_t> outstanding(const Machine& m, std::span<const StageId>
   return sum;
 }
 
+std::vector<std::int64_t> slots_at_hand(const Machine& m, const GangRow& gang) {
+  if (m.config.admission.hold == model::Hold::check) {
+    return capacity_now(m, gang);
+  }
+  const auto free = m.slots.free_totals();
+  std::vector<std::int64_t> have(free.begin(), free.end());
+  if (takes_idle_only(m, gang.members.size())) {
+    count_idle(m, have);
+  }
+  return have;
+}
+
 std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang, Claims claims) {
   const auto free = m.slots.free_totals();
   std::vector<std::int64_t> have(free.begin(), free.end());
@@ -119,7 +131,7 @@ void retry_or_give_up(Step& s, GangId gang) {
   GangRow& row = m.gangs.edit(gang);
   const StageId leader = gang_leader(m, gang);
   if (row.checks++ >= m.config.admission.retry_max) {
-    const std::vector<std::int64_t> have = capacity_now(m, row);
+    const std::vector<std::int64_t> have = slots_at_hand(m, row);
     const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());
     end_job(s, row.job,
             {model::JobOutcome::failed, model::Code::insufficient_slots,

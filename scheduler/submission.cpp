@@ -381,7 +381,7 @@ UnitView unit_view(const Machine& m, StageId leader) {
   view.priority = job.spec->priority;
   view.members = static_cast<std::int64_t>(members.size());
   view.gang = members.size() > 1;
-  view.random = hash_of({m.seed, job.rank, row.index});
+  view.random = hash_of({m.seed, job.rank, members.front()});
   for (const std::uint32_t stage : members) {
     const model::StageSpec& spec = job.spec->stages[stage];
     view.demand_slots += spec.tasks;
@@ -395,7 +395,8 @@ UnitView unit_view(const Machine& m, StageId leader) {
 UnitKey Units::key(StageId leader) const {
   const StageRow& row = m_.stages[leader];
   const JobRow& job = m_.jobs[row.job];
-  return {m_.policies.queue->key(unit_view(m_, leader)), job.submitted, job.rank, row.index};
+  const std::uint32_t first = job.graph->group_members.row(job.graph->group_of[row.index]).front();
+  return {m_.policies.queue->key(unit_view(m_, leader)), job.submitted, job.rank, first, row.index};
 }
 
 void submit_job(Step& s, const SubmitJob& input) {
