@@ -28,6 +28,7 @@ inline constexpr Groups explaining = 1U << 11U;
 inline constexpr Groups sweeping = 1U << 12U;
 inline constexpr Groups configuring = 1U << 13U;  // one configuration; compare has several
 inline constexpr Groups exploring = 1U << 14U;
+inline constexpr Groups planting = 1U << 15U;
 }  // namespace group
 
 struct OptionInfo {

@@ -144,9 +144,6 @@ std::string help_text(const VerbInfo& verb) {
     }
     later += "  values of axes\n" + unbuilt_axes();
   }
-  if (verb.name == "list") {
-    later += row("mutants", "there are none before the verb `mutants` is built");
-  }
   if (!later.empty()) {
     text += fmt::format("\nNot yet (refused by name):\n{}", later);
   }

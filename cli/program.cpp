@@ -30,6 +30,7 @@ constexpr auto entries = std::to_array<VerbEntry>({
     {"check", check_journal},
     {"explore", explore_scenario},
     {"fuzz", fuzz_scheduler},
+    {"mutants", plant_mutants},
     {"list", list_registry},
     {"completion", print_completion},
     {"trace inspect", inspect_traces},

@@ -280,6 +280,13 @@ void read_fuzzing(Reader& reader, const CommandLine& line, Settings& settings) {
   }
 }
 
+void read_planting(const CommandLine& line, Settings& settings) {
+  settings.mutants = line.values("--only");
+  settings.without = line.values("--without");
+  settings.tests = line.value("--tests").value_or(settings.tests);
+  settings.campaign_only = line.has("--campaign-only");
+}
+
 void read_explaining(Reader& reader, const CommandLine& line, Settings& settings) {
   if (line.verb->name != "explain") {
     return;
@@ -319,6 +326,7 @@ Result<Settings> read_settings(const CommandLine& line) {
   read_simulating(reader, line, settings);
   read_comparing(reader, line, settings);
   read_fuzzing(reader, line, settings);
+  read_planting(line, settings);
   read_explaining(reader, line, settings);
   read_exploring(reader, settings);
   if (auto error = std::move(reader).error()) {

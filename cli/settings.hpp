@@ -56,6 +56,12 @@ struct Settings {
   std::optional<std::int64_t> campaign_runs;
   std::optional<std::string> corpus;
 
+  // mutants
+  std::vector<std::string> mutants;  // --only; none: all
+  std::vector<std::string> without;
+  std::string tests = "tests";
+  bool campaign_only = false;
+
   // explain
   std::string job;
 

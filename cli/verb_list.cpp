@@ -11,6 +11,7 @@
 #include "model/axes.hpp"
 #include "model/waiting_bound.hpp"
 #include "policies/registry.hpp"
+#include "properties/mutants/mutant_table.hpp"
 #include "properties/registry.hpp"
 #include "reports/text_table.hpp"
 #include "traces/registry.hpp"
@@ -91,6 +92,16 @@ std::vector<ListItem> list_formats() {
   return items;
 }
 
+std::vector<ListItem> list_mutants() {
+  std::vector<ListItem> items;
+  for (const properties::MutantInfo& mutant : properties::all_mutants()) {
+    items.push_back({std::string(mutant.id()),
+                     fmt::format("{} ({}; {})", mutant.what, mutant.source, mutant.configuration),
+                     std::nullopt, std::nullopt});
+  }
+  return items;
+}
+
 // Axis by dialect, a few dialects at a time so that it fits a terminal.
 std::string matrix() {
   constexpr std::size_t at_a_time = 3;
@@ -140,16 +151,16 @@ VerbResult list_registry(const CommandLine& line, const Settings& settings) {
     document.items = list_properties();
   } else if (what == "formats") {
     document.items = list_formats();
+  } else if (what == "mutants") {
+    document.items = list_mutants();
   } else {
     static constexpr auto known = std::to_array<std::string_view>(
         {"policies", "dialects", "properties", "formats", "mutants"});
     const std::string near = model::nearest_name(what, known.data(), known.data() + known.size());
-    return std::unexpected(
-        model::Error{.what = what == "mutants" ? "list mutants is not built yet"
-                                               : fmt::format("there is no list of \"{}\"", what),
-                     .remedy = near.empty() || near == "mutants"
-                                   ? "lists are policies, dialects, properties, formats"
-                                   : fmt::format("did you mean {}?", near)});
+    return std::unexpected(model::Error{
+        .what = fmt::format("there is no list of \"{}\"", what),
+        .remedy = near.empty() ? "lists are policies, dialects, properties, formats, mutants"
+                               : fmt::format("did you mean {}?", near)});
   }
   if (what == "dialects" && !settings.json && !settings.output) {
     const auto printed = print(matrix());

@@ -27,6 +27,7 @@ using VerbResult = model::Result<int>;
 [[nodiscard]] VerbResult compare_configurations(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult explain_job(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult fuzz_scheduler(const CommandLine& line, const Settings& settings);
+[[nodiscard]] VerbResult plant_mutants(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult check_journal(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult explore_scenario(const CommandLine& line, const Settings& settings);
 [[nodiscard]] VerbResult list_registry(const CommandLine& line, const Settings& settings);

@@ -56,6 +56,29 @@ function(rehearse_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 endfunction()
 
+# rehearse_program_with_mutants(<name> SOURCES <cpp>... FOLDERS <folder>... DEPS <folder>...)
+# makes an executable like rehearse_program, in which these folders are compiled a second time, with
+# RH_MUTANTS. Their objects are linked themselves, in front of everything: they define whatever the
+# libraries of the same folders define, so nothing is taken from those.
+function(rehearse_program_with_mutants name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;FOLDERS;DEPS")
+  set(objects "")
+  foreach(folder IN LISTS arg_FOLDERS)
+    get_target_property(sources rehearse_${folder} SOURCES)
+    get_target_property(base rehearse_${folder} SOURCE_DIR)
+    get_target_property(libraries rehearse_${folder} LINK_LIBRARIES)
+    list(TRANSFORM sources PREPEND "${base}/")
+    add_library(${name}_${folder} OBJECT ${sources})
+    target_link_libraries(${name}_${folder} PRIVATE ${libraries})
+    target_include_directories(${name}_${folder} PRIVATE "${PROJECT_SOURCE_DIR}")
+    target_compile_definitions(${name}_${folder} PRIVATE RH_MUTANTS)
+    # A source is listed once there, as everybody else compiles it.
+    set_target_properties(${name}_${folder} PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
+    list(APPEND objects $<TARGET_OBJECTS:${name}_${folder}>)
+  endforeach()
+  rehearse_program(${name} SOURCES ${arg_SOURCES} ${objects} DEPS ${arg_DEPS})
+endfunction()
+
 # rehearse_test(<name> SOURCES <cpp>... LIBS <folder or package>... [LABELS quick|full])
 # makes one doctest binary and registers it. It runs from the root of the tree, so tests name their
 # files from there. The label is quick unless said otherwise. Without sources it makes nothing.

@@ -1,5 +1,6 @@
 // Overtaking rule aging (A7): backfill until the head has waited `after`, then never.
 // registry: aging
+#include "model/support/planted.hpp"
 #include "model/support/units.hpp"
 #include "policies/policy_file.hpp"
 
@@ -14,6 +15,9 @@ class Aging final : public scheduler::OvertakePolicy {
     return std::make_unique<Aging>(*this);
   }
   [[nodiscard]] scheduler::Overtaking rule(const scheduler::HeadView& head) const override {
+    if (model::planted(model::Mutant::c09)) {
+      return scheduler::Overtaking::anybody;
+    }
     return head.waited < after_ ? scheduler::Overtaking::anybody : scheduler::Overtaking::nobody;
   }
 

@@ -1,5 +1,6 @@
 // Overtaking rule backfill (A7): whatever fits may start while a head waits.
 // registry: backfill
+#include "model/support/planted.hpp"
 #include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
@@ -12,6 +13,9 @@ class Backfill final : public scheduler::OvertakePolicy {
     return std::make_unique<Backfill>(*this);
   }
   [[nodiscard]] scheduler::Overtaking rule(const scheduler::HeadView& /*head*/) const override {
+    if (model::planted(model::Mutant::c08)) {
+      return scheduler::Overtaking::nobody;
+    }
     return scheduler::Overtaking::anybody;
   }
 };

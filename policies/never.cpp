@@ -1,5 +1,6 @@
 // Overtaking rule never (A7): nothing behind a waiting head starts; the cluster drains to it.
 // registry: never
+#include "model/support/planted.hpp"
 #include "policies/policy_file.hpp"
 
 namespace rehearse::policies {
@@ -12,6 +13,9 @@ class Never final : public scheduler::OvertakePolicy {
     return std::make_unique<Never>(*this);
   }
   [[nodiscard]] scheduler::Overtaking rule(const scheduler::HeadView& /*head*/) const override {
+    if (model::planted(model::Mutant::mu49)) {
+      return scheduler::Overtaking::anybody;
+    }
     return scheduler::Overtaking::nobody;
   }
 };

@@ -326,6 +326,19 @@ void add_fuzz(Json& json, const FuzzDocument& document) {
   }
 }
 
+void add_mutants(Json& json, const MutantsDocument& document) {
+  json["mutants"] = Json::array();
+  for (const MutantResult& mutant : document.mutants) {
+    json["mutants"].push_back({{"id", mutant.id},
+                               {"what", mutant.what},
+                               {"killed", mutant.killed},
+                               {"by", or_null(mutant.by)},
+                               {"after_runs", or_null(mutant.after_runs)}});
+  }
+  json["killed"] = document.killed();
+  json["total"] = document.mutants.size();
+}
+
 // Some keys stand in an Input already (format, warnings): there they are the same thing.
 void add_facts(Json& json, const TraceFacts& facts) {
   json["format"] = facts.format;
@@ -410,6 +423,8 @@ Json to_json(const Document& document, const WriteOptions& options) {
           add_explain(json, body.explanation);
         } else if constexpr (std::is_same_v<Body, FuzzDocument>) {
           add_fuzz(json, body);
+        } else if constexpr (std::is_same_v<Body, MutantsDocument>) {
+          add_mutants(json, body);
         } else {
           add_written(json, body);
         }

@@ -204,8 +204,37 @@ struct FuzzDocument {
   std::vector<std::string> mix;
 };
 
+struct MutantResult {
+  std::string id;
+  std::string what;
+  bool killed = false;
+  std::optional<std::string> by;
+  std::optional<std::int64_t> after_runs;  // of a campaign
+  // Not in the JSON.
+  std::string source;
+  std::string configuration;
+  std::string where;    // it was found: a seed, a scope, a scenario
+  std::int64_t ms = 0;  // that it took
+};
+
+struct MutantsDocument {
+  Envelope envelope;
+  std::vector<MutantResult> mutants;
+  // Not in the JSON.
+  std::string effort;                // what was done for each
+  std::vector<std::string> without;  // properties that were not looked at
+
+  [[nodiscard]] std::int64_t killed() const {
+    std::int64_t count = 0;
+    for (const MutantResult& mutant : mutants) {
+      count += mutant.killed ? 1 : 0;
+    }
+    return count;
+  }
+};
+
 using Document = std::variant<RunDocument, ReplayDocument, CompareDocument, CheckDocument,
                               ListDocument, InspectDocument, TraceWrittenDocument, ExplainDocument,
-                              ExploreDocument, FuzzDocument>;
+                              ExploreDocument, FuzzDocument, MutantsDocument>;
 
 }  // namespace rehearse::reports

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "reports/numbers.hpp"
 #include "reports/text_table.hpp"
@@ -655,6 +657,86 @@ void write(Text& text, const FuzzDocument& document) {
   for (const Counterexample& found : document.counterexamples) {
     write_counterexample(text, found);
   }
+  write_warnings(text, document.envelope, {});
+}
+
+// ---- mutants ----
+
+// Nearest rank of the lower middle; the list is not empty.
+std::int64_t median_of(std::vector<std::int64_t> values) {
+  std::ranges::sort(values);
+  return values[(values.size() - 1) / 2];
+}
+
+// How many each property killed, the most first.
+void write_killers(Text& text, const MutantsDocument& document) {
+  std::map<std::string, std::int64_t> counts;
+  for (const MutantResult& mutant : document.mutants) {
+    if (mutant.by) {
+      ++counts[*mutant.by];
+    }
+  }
+  std::vector<std::pair<std::string, std::int64_t>> order(counts.begin(), counts.end());
+  std::ranges::stable_sort(order, std::ranges::greater{}, &decltype(order)::value_type::second);
+  std::vector<std::string> parts;
+  for (const auto& [property, count] : order) {
+    parts.push_back(fmt::format("{} {}", property, count));
+  }
+  if (!parts.empty()) {
+    text.wrap(fmt::format("killed by: {}", fmt::join(parts, ", ")), 2);
+  }
+}
+
+void write_survivors(Text& text, const MutantsDocument& document) {
+  if (document.killed() == std::ssize(document.mutants)) {
+    return;
+  }
+  text.heading("Survivors");
+  for (const MutantResult& mutant : document.mutants) {
+    if (!mutant.killed) {
+      text.wrap(fmt::format("{}: {} ({}; {})", mutant.id, mutant.what, mutant.source,
+                            mutant.configuration),
+                2);
+    }
+  }
+}
+
+void write(Text& text, const MutantsDocument& document) {
+  write_inputs(text, document.envelope);
+  const std::int64_t killed = document.killed();
+  const std::int64_t alive = std::ssize(document.mutants) - killed;
+  text.strong(fmt::format("{} of {} killed, {}", killed,
+                          plural(std::ssize(document.mutants), "mutant"),
+                          alive == 1 ? "1 survives" : fmt::format("{} survive", alive)));
+  text.wrap(document.effort, 2);
+  if (!document.without.empty()) {
+    text.wrap(fmt::format("without {}", fmt::join(document.without, ", ")), 2);
+  }
+  std::vector<std::int64_t> runs;
+  std::vector<std::int64_t> times;
+  for (const MutantResult& mutant : document.mutants) {
+    if (mutant.after_runs) {
+      runs.push_back(*mutant.after_runs);
+      times.push_back(mutant.ms);
+    }
+  }
+  if (!runs.empty()) {
+    text.wrap(fmt::format("{} by campaigns: median {} runs, {} ms", runs.size(),
+                          text.count(median_of(runs)), text.count(median_of(times))),
+              2);
+  }
+  write_killers(text, document);
+  TextTable table({Align::left, Align::left, Align::left, Align::right, Align::right, Align::left});
+  table.row({"mutant", "killed by", "in", "runs", "ms", "what"});
+  for (const MutantResult& mutant : document.mutants) {
+    constexpr std::size_t what_columns = 32;
+    constexpr std::size_t where_columns = 20;
+    table.row({mutant.id, mutant.by.value_or("-"), shortened(mutant.where, where_columns),
+               mutant.after_runs ? text.count(*mutant.after_runs) : "-", text.count(mutant.ms),
+               shortened(mutant.what, what_columns)});
+  }
+  text.table(table);
+  write_survivors(text, document);
   write_warnings(text, document.envelope, {});
 }
 

@@ -62,6 +62,12 @@ bool slots_reach(const Ledger& slots, const GangRow& gang) {
 }
 
 bool counts_reach(const Ledger& slots, const GangRow& gang) {
+  if (planted(Mutant::mu07) && gang.members.size() > 1) {
+    return true;
+  }
+  if (planted(Mutant::mu59) && gang.demand.front() == slots.free_total(ProfileId{0U})) {
+    return false;
+  }
   for (std::size_t r = 0; r < gang.amounts.size(); ++r) {
     if (gang.amounts[r] > slots.free_amount(r)) {
       return false;
@@ -107,6 +113,12 @@ Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
       const ExecutorId executor =
           on.preferences ? place_task(m, on.slots, on.placement, *job.spec, spec, partition)
                          : on.placement.pick(on.slots, task_view(m, *job.spec, spec, partition));
+      if (planted(Mutant::mu07) && !executor.valid() && !placed.empty()) {
+        return Fit::fits;
+      }
+      if (planted(Mutant::mu30) && !executor.valid() && !placed.empty()) {
+        placed.pop_back();
+      }
       if (!executor.valid()) {
         give_back(on.slots, *job.spec, false, placed);
         return Fit::short_of_slots;
@@ -151,15 +163,20 @@ void begin_attempt(Step& s, GangId gang) {
   row.members_left = static_cast<std::int32_t>(row.members.size());
   row.told = true;
   ++row.attempt;
+  row.attempt = planted(Mutant::c12) ? 0 : row.attempt;
   const std::vector<std::uint32_t> members = row.members;
   for (const std::uint32_t member : members) {
     renew_member(s, stage_of(m, job, member), row.attempt);
   }
-  const std::vector<std::int64_t> counts(row.demand.begin(), row.demand.end());
+  std::vector<std::int64_t> counts(row.demand.begin(), row.demand.end());
+  counts.front() += planted(Mutant::log01) ? 1 : 0;
   s.write(
       model::GroupAdmitted{stage_ref(m, gang_leader(m, gang)), per_profile(m, counts, row.demand)});
   for (const std::uint32_t member : members) {
     const StageId stage = stage_of(m, job, member);
+    if (planted(Mutant::log03) && member != members.front()) {
+      continue;
+    }
     s.write(model::StageSubmitted{stage_ref(m, stage), m.stages[stage].tasks, std::nullopt});
   }
 }
@@ -178,7 +195,8 @@ void settle_empty_attempt(Step& s, GangId gang) {
 
 void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
   Machine& m = s.m;
-  RH_CHECK(static_cast<std::int64_t>(placed.size()) == m.gangs[gang].tasks, m.gangs[gang].tasks);
+  RH_CHECK(static_cast<std::int64_t>(placed.size()) == m.gangs[gang].tasks || planted(Mutant::mu07),
+           m.gangs[gang].tasks);
   begin_attempt(s, gang);
   if (m.bulks.has(gang)) {
     turn_held(s, gang);
@@ -190,9 +208,15 @@ void admit_group(Step& s, GangId gang, std::span<const Placed> placed) {
     open_shares(s, gang, placed);
   }
   for (const std::uint32_t member : members) {
+    if (planted(Mutant::mu06) && member != members.front()) {
+      break;
+    }
     // A trial places stage after stage, each by partition.
     const auto first = std::ranges::find(placed, member, &Placed::stage);
     for (auto task = first; task != placed.end() && task->stage == member; ++task) {
+      if (planted(Mutant::act06) && task->partition > 0 && task + 1 == placed.end()) {
+        break;
+      }
       const RunId run = start_run(s, stage_of(m, job, member), task->partition, task->executor);
       if (shared) {
         join_share(m, gang, run);
@@ -343,12 +367,24 @@ bool try_gang(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   const GangId gang = m.stages[leader].gang;
   const GangRow& row = m.gangs[gang];
+  if (planted(Mutant::m66) && passes_check(m, row, capacity_now(m, row))) {
+    admit_without_slots(pass.s, gang);
+    return true;
+  }
+  if (planted(Mutant::mu02) && pass.have.empty()) {
+    pass.have = capacity_now(m, row);
+  }
   if (m.config.admission.hold == model::Hold::check) {
     const Claims claims = claims_in_vain(pass, leader) ? Claims::of_gangs : Claims::of_all;
     // A17: a check places no task, so nothing says that they would end before the head's start;
     // once in, the gang's claims would keep the head from what its tasks may not take.
     const bool harmful = pass.head_found && pass.rule == Overtaking::harmless;
-    if (row.starved || harmful || !passes_check(m, row, capacity_now(m, row, claims))) {
+    if (row.starved || harmful) {
+      return false;
+    }
+    const std::vector<std::int64_t> have =
+        planted(Mutant::mu02) ? pass.have : capacity_now(m, row, claims);
+    if (!passes_check(m, row, have)) {
       return false;
     }
     admit_without_slots(pass.s, gang);
@@ -370,7 +406,9 @@ bool try_gang(Pass& pass, StageId leader) {
   }
   if (pass.rule == Overtaking::harmless &&
       !all_harmless(pass, row.job, shares_slots(m, row.members.size()))) {
-    give_back(m.slots, *job.spec, shares_slots(m, row.members.size()), pass.placed);
+    if (!planted(Mutant::mu28)) {
+      give_back(m.slots, *job.spec, shares_slots(m, row.members.size()), pass.placed);
+    }
     return false;
   }
   admit_group(pass.s, gang, pass.placed);
@@ -472,6 +510,9 @@ void visit_gang(Pass& pass, StageId leader) {
   Machine& m = pass.s.m;
   if (takes_piecewise(m) ? visit_bulk(pass, leader) : visit_whole(pass, leader)) {
     return;
+  }
+  if (planted(Mutant::mu05) && m.slots.most_free(ProfileId{0U}).valid()) {
+    m.slots.take(m.slots.most_free(ProfileId{0U}), ProfileId{0U});
   }
   const GangId gang = m.stages[leader].gang;
   const JobId job = m.gangs[gang].job;

@@ -170,6 +170,11 @@ void hold_taken(Step& s, GangId gang, std::span<const Placed> taken) {
     ++row.counts[profile];
     RH_CHECK(row.counts[profile] <= m.gangs[gang].demand[profile], gang.value, slot.stage);
   }
+  for (const Placed& slot : taken) {
+    if (planted(Mutant::mu01)) {
+      m.slots.undo(slot.executor, spec.stages[slot.stage].profile);
+    }
+  }
   const std::vector<Part> all = counted(spec, row.held);
   for (const Part& part : counted(spec, taken)) {
     const auto now = std::ranges::find_if(all, [&part](const Part& one) {
@@ -179,11 +184,29 @@ void hold_taken(Step& s, GangId gang, std::span<const Placed> taken) {
   }
 }
 
+namespace {
+
+// Mutant: other slots than those that were held.
+void move_to_first_free(Machine& m, const model::JobSpec& spec, std::vector<Placed>& placed) {
+  for (const Placed& slot : placed) {
+    m.slots.give(slot.executor, spec.stages[slot.stage].profile);
+  }
+  for (Placed& slot : placed) {
+    slot.executor = m.slots.first_free(spec.stages[slot.stage].profile, 0);
+    m.slots.take(slot.executor, spec.stages[slot.stage].profile);
+  }
+}
+
+}  // namespace
+
 void admit_bulk(Step& s, GangId gang, std::span<const Placed> taken) {
   Machine& m = s.m;
   std::vector<Placed> placed(taken.begin(), taken.end());
   if (m.bulks.has(gang)) {
     placed = merged(m.bulks[gang].held, taken);
+  }
+  if (planted(Mutant::mu27)) {
+    move_to_first_free(m, *m.jobs[m.gangs[gang].job].spec, placed);
   }
   const GangRow& row = m.gangs[gang];
   if (shares_slots(m, row.members.size())) {
@@ -203,6 +226,9 @@ void turn_held(Step& s, GangId gang) {
 
 void give_up_held(Step& s, GangId gang) {
   Machine& m = s.m;
+  if (planted(Mutant::mu26) && m.bulks.has(gang) && !lives(m, m.gangs[gang].job)) {
+    m.bulks.drop(gang);
+  }
   if (m.bulks.has(gang)) {
     const std::vector<Placed> held = m.bulks[gang].held;
     m.bulks.drop(gang);
@@ -251,6 +277,15 @@ void bulk_timed_out(Step& s, GangId gang) {
   end_job(s, row.job,
           {model::JobOutcome::failed, model::Code::admission_timeout, m.names->intern(detail),
            std::nullopt, std::nullopt});
+}
+
+// Mutant: what somebody holds is offered to others.
+void lend_held(Machine& m, GangId gang) {
+  if (m.bulks.has(gang)) {
+    for (const Placed& slot : m.bulks[gang].held) {
+      m.slots.undo(slot.executor, m.jobs[m.gangs[gang].job].spec->stages[slot.stage].profile);
+    }
+  }
 }
 
 std::int64_t held_by(const Machine& m, GangId gang) {

@@ -43,4 +43,7 @@ void bulk_timed_out(Step& s, GangId gang);  // A2: its job fails
 [[nodiscard]] std::int64_t held_by(const Machine& m, GangId gang);  // slots
 [[nodiscard]] std::int64_t holding_gangs(const Machine& m);
 
+// Of a mutant only.
+void lend_held(Machine& m, GangId gang);
+
 }  // namespace rehearse::scheduler

@@ -38,6 +38,9 @@ void commit_output(Step& s, StageId stage, const RunRow& run) {
     return;
   }
   if (insert_sorted(cold_of(s.m, stage).committed, run.partition)) {
+    if (planted(Mutant::log05) && run.partition + 1 == s.m.stages[stage].tasks) {
+      return;
+    }
     s.write(model::OutputCommitted{task_ref(s.m, stage, run.partition, run)});
   }
 }
@@ -81,6 +84,10 @@ void stage_is_done(Step& s, StageId stage) {
 // C8 for a member.
 void commit_or_authorize(Step& s, StageId stage, const RunRow& run) {
   Machine& m = s.m;
+  if (planted(Mutant::mu19)) {
+    commit_output(s, stage, run);
+    return;
+  }
   if (m.config.output_commit == model::OutputCommit::immediate) {
     commit_output(s, stage, run);
   } else if (m.stages[stage].commits &&
@@ -109,10 +116,16 @@ void member_succeeded(Step& s, const RunRow& run) {
     return;
   }
   ++m.counters.deferred;
+  if (planted(Mutant::mu09) && row.done == row.tasks && is_sink(m, stage)) {
+    group.unfinished = 0;
+  }
   if (group.unfinished == 0) {
     commit_group(s, gang);
-  } else if (row.done == row.tasks) {
+  } else if (row.done == row.tasks || (planted(Mutant::log02) && row.done == 1)) {
     s.write(model::MemberFinished{stage_ref(m, stage)});
+    if (planted(Mutant::mu11)) {
+      complete_attempt(s, stage, model::StageStatus::success, std::nullopt);
+    }
   }
 }
 
@@ -193,6 +206,14 @@ void tick_off(Machine& m, StageId stage, std::int32_t partition) {
   give_to_origin(s, stage, run);
 }
 
+// Mutant: complete with as many outputs as its first reader has tasks.
+bool done_as_its_reader(const Machine& m, StageId stage) {
+  const StageRow& row = m.stages[stage];
+  const auto readers = m.jobs[row.job].graph->regular_children.row(row.index);
+  return !readers.empty() && !row.available &&
+         row.done == m.stages[stage_of(m, row.job, readers.front())].tasks;
+}
+
 void regular_succeeded(Step& s, const RunRow& run, const TaskEnded& input) {
   Machine& m = s.m;
   const StageId stage = run.stage;
@@ -211,6 +232,10 @@ void regular_succeeded(Step& s, const RunRow& run, const TaskEnded& input) {
       return;
     }
   }
+  if (planted(Mutant::m48) && done_as_its_reader(m, stage)) {
+    stage_is_done(s, stage);
+    return;
+  }
   if (m.stages[stage].done == m.stages[stage].tasks) {
     stage_is_done(s, stage);
   } else {
@@ -224,6 +249,9 @@ void regular_succeeded(Step& s, const RunRow& run, const TaskEnded& input) {
 bool counts(const Machine& m, const RunRow& run) {
   if (is_stale(m, run)) {
     return false;
+  }
+  if (planted(Mutant::c05)) {
+    return !is_all_done(m, run);
   }
   // Only with a second attempt can a partition be done while a try of it still runs.
   return m.executors[run.executor].epoch == run.epoch &&
@@ -246,7 +274,8 @@ void task_ended(Step& s, const TaskEnded& input) {
     hold_success(s, input.run);
     return;
   }
-  const bool counted = !success || member || counts(m, run);
+  const bool fenced = planted(Mutant::m29) && m.executors[run.executor].epoch != run.epoch;
+  const bool counted = !success || (member && !fenced) || counts(m, run);
   s.out.add<EndTask>(input.run, input.status, input.reason, counted, in_share(m, input.run));
   if (m.config.speculation && success && counted) {
     note_duration(m, input.run);
@@ -275,7 +304,9 @@ void complete_attempt(Step& s, StageId stage, model::StageStatus status,
                       std::optional<model::StageReason> reason) {
   Machine& m = s.m;
   RH_CHECK(m.stages[stage].phase == StagePhase::running, stage.value);
-  s.write(model::StageCompleted{stage_ref(m, stage), status, reason});
+  if (!planted(Mutant::c14) || status != model::StageStatus::cancelled) {
+    s.write(model::StageCompleted{stage_ref(m, stage), status, reason});
+  }
   StageRow& row = m.stages.edit(stage);
   row.old_running += row.running;
   row.running = 0;
@@ -354,7 +385,8 @@ void renew_member(Step& s, StageId stage, std::int32_t attempt) {
   }
   cold_of(m, stage).outputs.assign(static_cast<std::size_t>(tasks), none_u32);
   StageRow& row = m.stages.edit(stage);
-  row.attempt = static_cast<std::int16_t>(attempt);
+  const bool one_behind = planted(Mutant::m34) && attempt > 0 && stage != gang_leader(m, row.gang);
+  row.attempt = static_cast<std::int16_t>(one_behind ? attempt - 1 : attempt);
   row.phase = StagePhase::running;
   row.done = 0;
   row.pending = 0;
@@ -384,6 +416,9 @@ void tell_readers(Step& s, JobId job, const std::vector<std::uint32_t>& members)
       return;
     }
     const StageId stage = stage_of(m, job, member);
+    if (planted(Mutant::act05)) {
+      continue;
+    }
     if (std::ranges::find(incomplete, stage) == incomplete.end()) {
       set_available(s, stage, true);
     }
@@ -410,12 +445,15 @@ void commit_group(Step& s, GangId gang) {
   for (const std::uint32_t member : members) {
     const StageId stage = stage_of(m, job, member);
     m.counters.deferred -= m.stages[stage].tasks;
+    if (planted(Mutant::mu11) && m.stages[stage].phase != StagePhase::running) {
+      continue;
+    }
     complete_attempt(s, stage, model::StageStatus::success, std::nullopt);
   }
   s.write(model::GroupCommitted{stage_ref(m, gang_leader(m, gang))});
   GangRow& row = m.gangs.edit(gang);
   row.phase = GangPhase::committed;
-  --m.counters.live_gangs;
+  m.counters.live_gangs -= planted(Mutant::mu29) ? 2 : 1;
   if (!row.committed_once) {
     row.committed_once = true;
     --m.jobs.edit(job).gangs_left;
@@ -432,6 +470,10 @@ void commit_group(Step& s, GangId gang) {
 void check_job_done(Step& s, JobId job) {
   const JobRow& row = s.m.jobs[job];
   const bool by_results = s.m.config.completion == model::Completion::final_stage;  // C7
+  if (planted(Mutant::mu53) && row.phase == JobPhase::live && row.sinks_left == 1) {
+    end_job(s, job, {model::JobOutcome::succeeded, std::nullopt, {}, std::nullopt, std::nullopt});
+    return;
+  }
   if (row.phase == JobPhase::live && row.sinks_left == 0 && (by_results || row.gangs_left == 0)) {
     end_job(s, job, {model::JobOutcome::succeeded, std::nullopt, {}, std::nullopt, std::nullopt});
   }

@@ -12,10 +12,15 @@ namespace {
 
 void update_offers(Machine& m, ExecutorId executor) {
   const ExecutorRow& row = m.executors[executor];
-  const bool offers = row.phase == ExecutorPhase::live && row.holds == 0 && !row.draining;
+  bool offers = row.phase == ExecutorPhase::live && row.holds == 0 && !row.draining;
+  const bool canary = planted(Mutant::mu60) && m.seed % 100 == 0;
+  offers = offers || (row.phase == ExecutorPhase::live &&
+                      ((planted(Mutant::mu22) && row.holds == 0) || canary));
+  const bool wanted = m.wants_pass;
   if (offers && !m.slots.is_open(executor)) {
     m.slots.open(executor);
     m.wants_pass = true;
+    m.wants_pass = planted(Mutant::c10) ? wanted : m.wants_pass;
   } else if (!offers && m.slots.is_open(executor)) {
     m.slots.close(executor);
     m.wants_pass = m.wants_pass || m.keeps_expected_ends;  // A17: the head may have to wait longer
@@ -133,11 +138,16 @@ void hold_executor(Step& s, const HoldExecutor& input) {
     return;
   }
   if (takes_piecewise(m)) {
-    give_up_held_on(s, input.executor);
+    if (!planted(Mutant::mu46)) {
+      give_up_held_on(s, input.executor);
+    }
   }
   if (input.cause == model::HoldCause::hold) {
     RH_CHECK(row.holds < 255, input.executor.value);
     ++row.holds;
+    if (planted(Mutant::m50)) {
+      close_idle(m, row.idle_index);
+    }
     update_offers(m, input.executor);
     return;
   }

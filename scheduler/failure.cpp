@@ -22,11 +22,14 @@ std::int32_t count_failure(Machine& m, StageId stage, std::int32_t partition) {
     cold.tries.push_back({partition, 1, 0});
     found = cold.tries.end() - 1;
   }
-  return ++found->failures;
+  return planted(Mutant::c03) ? found->failures++ : ++found->failures;
 }
 
 // X1: under `counted` a kill and a denied commit fail no group.
 bool counts_for_group(const Machine& m, std::optional<model::TaskReason> reason) {
+  if (planted(Mutant::m40)) {
+    return true;
+  }
   return m.config.failure.member == model::MemberFailure::any ||
          (reason != model::TaskReason::external && reason != model::TaskReason::commit_denied);
 }
@@ -74,6 +77,13 @@ void kill_run(Step& s, RunId run, model::TaskReason reason) {
   unlink_from_stage(m, run);
   m.runs.edit(run).dying = true;
   ++m.counters.kills;
+  m.counters.busy += planted(Mutant::mu31) ? 1 : 0;
+  if (planted(Mutant::m64) && !in_share(m, run)) {
+    give_slots(m, m.runs[run]);
+  }
+  if (planted(Mutant::act01) && reason == model::TaskReason::group_failed) {
+    return;
+  }
   s.out.list.emplace_back(Kill{run, reason, in_share(m, run)});
 }
 
@@ -132,6 +142,20 @@ void retry_failed_run(Step& s, const RunRow& run, std::optional<model::TaskReaso
 
 }  // namespace
 
+namespace {
+
+// Mutants: a member's failure that is its own affair.
+bool fails_alone(Machine& m, const RunRow& run, const TaskEnded& input) {
+  if ((planted(Mutant::mu16) && input.reason == model::TaskReason::fetch_failed) ||
+      (planted(Mutant::m62) && input.status == model::TaskStatus::killed)) {
+    retry_partition(m, run.stage, run.partition);
+    return true;
+  }
+  return planted(Mutant::mu08) && input.reason == model::TaskReason::out_of_memory;
+}
+
+}  // namespace
+
 void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   Machine& m = s.m;
   const StageId stage = run.stage;
@@ -153,10 +177,15 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
       retry_partition(m, stage, run.partition);  // X1 counted: of this task alone
       return;
     }
+    if (fails_alone(m, run, input)) {
+      return;
+    }
     fail_group(s, gang, cause_of(input.reason));
     if (source.valid()) {
       ++m.executors.edit(source).epoch;
-      strike_off(s, {source}, false);  // X5
+      if (!planted(Mutant::m36)) {
+        strike_off(s, {source}, false);  // X5
+      }
     }
     return;
   }
@@ -190,7 +219,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     }
     return;
   }
-  if (!of_live_attempt) {
+  if (!of_live_attempt && !(planted(Mutant::mu15) && row.phase == StagePhase::running)) {
     return;
   }
   retry_failed_run(s, run, input.reason);
@@ -202,6 +231,7 @@ void end_attempt_by_fetch(Step& s, StageId consumer) {
   StageRow& row = m.stages.edit(consumer);
   row.phase = StagePhase::stalled;
   row.failures = static_cast<std::uint8_t>(std::min(row.failures + 1, 255));
+  row.failures = planted(Mutant::c04) ? std::uint8_t{0} : row.failures;
 }
 
 void resubmit_later(Step& s, StageId consumer, std::uint32_t producer) {
@@ -216,7 +246,7 @@ void resubmit_later(Step& s, StageId consumer, std::uint32_t producer) {
   const TimerRow timer{{}, TimerKind::resubmit, row.job, row.index, producer};
   if (m.config.failure.resubmit_delay == 0) {
     resubmit(s, timer);
-  } else {
+  } else if (!planted(Mutant::act04)) {
     set_timer(s, timer, m.config.failure.resubmit_delay);
   }
 }
@@ -254,6 +284,9 @@ void resubmit(Step& s, const TimerRow& timer) {
     const StageId producer = stage_of(m, timer.job, timer.producer);
     if (!m.stages[producer].available) {
       want_input(s, producer);
+      if (planted(Mutant::mu55)) {
+        return;
+      }
     }
   }
   if (lives(m, timer.job) && m.stages[consumer].phase == StagePhase::stalled) {
@@ -301,6 +334,9 @@ namespace {
 void discard_authorized(Step& s, StageId stage) {
   Machine& m = s.m;
   StageCold& cold = cold_of(m, stage);
+  if (planted(Mutant::mu20)) {
+    return;
+  }
   for (const auto& [partition, executor] : cold.authorized) {
     s.write(model::OutputDiscarded{{job_name(m, m.stages[stage].job), stage_name(m, stage),
                                     m.executors[executor].name, m.stages[stage].attempt, partition,
@@ -329,6 +365,9 @@ void fail_group(Step& s, GangId gang, model::Code cause) {
   std::vector<std::uint32_t> members = m.gangs[gang].members;
   std::ranges::sort(members);
   for (const std::uint32_t member : members) {
+    if (planted(Mutant::mu12) && !m.jobs[job].graph->pipelined_parents.row(member).empty()) {
+      continue;
+    }
     for (const RunId run : live_runs(m, stage_of(m, job, member))) {
       kill_run(s, run, model::TaskReason::group_failed);
     }
@@ -340,13 +379,20 @@ void fail_group(Step& s, GangId gang, model::Code cause) {
     drop_held(s, stage);
     if (m.config.completion == model::Completion::group && !barrier) {
       m.counters.deferred -= m.stages[stage].done;
+      m.counters.deferred -= planted(Mutant::mu32) ? 1 : 0;
+    }
+    if (planted(Mutant::mu10) && m.stages[stage].done == m.stages[stage].tasks && !barrier &&
+        m.stages[stage].phase == StagePhase::running) {
+      complete_attempt(s, stage, model::StageStatus::success, std::nullopt);
     }
     if (m.stages[stage].phase == StagePhase::running) {
       complete_attempt(s, stage, model::StageStatus::failed,
                        barrier ? barrier_reason(cause) : model::StageReason::group_failed);
     }
   }
-  s.write(model::GroupFailed{stage_ref(m, gang_leader(m, gang)), cause});
+  if (!planted(Mutant::log06)) {
+    s.write(model::GroupFailed{stage_ref(m, gang_leader(m, gang)), cause});
+  }
   if (barrier) {
     barrier_failed(s, gang, cause);
     return;
@@ -419,13 +465,14 @@ void end_gang(Step& s, StageId leader, model::CancelCause cause) {
       ref.attempt.reset();
       m.wants_pass = true;  // A8: it keeps nobody back any more
     }
-    if (row.told) {  // else its last line is the commit, and stays it
+    if (row.told &&
+        !(planted(Mutant::c11) && queued)) {  // else its last line is the commit, and stays it
       s.write(model::GroupCancelled{ref, cause});
     }
     --m.counters.live_gangs;
   }
   if (row.phase == GangPhase::running && !row.barrier &&
-      m.config.completion == model::Completion::group) {
+      m.config.completion == model::Completion::group && !planted(Mutant::mu18)) {
     for (const std::uint32_t member : row.members) {
       m.counters.deferred -= m.stages[stage_of(m, row.job, member)].done;
     }
@@ -445,7 +492,9 @@ void tear_down(Step& s, JobId job, model::TaskReason kill_reason, model::CancelC
     for (const RunId run : live_runs(m, stage)) {
       kill_run(s, run, kill_reason);
     }
-    drop_held(s, stage);
+    if (!planted(Mutant::m25) || cause != model::CancelCause::job_cancelled) {
+      drop_held(s, stage);
+    }
     if (m.stages[stage].phase == StagePhase::running) {
       complete_attempt(s, stage, model::StageStatus::cancelled,
                        reasons.at(static_cast<std::size_t>(cause)));
@@ -575,6 +624,9 @@ std::vector<GangId> groups_hit(const Machine& m, ExecutorId executor,
       add(gang);
     }
   }
+  if (planted(Mutant::mu14)) {
+    hit.clear();
+  }
   for (const StageId stage : stages_near(m, executor)) {
     const GangId gang = m.stages[stage].gang;
     if (gang.valid() && m.gangs[gang].phase == GangPhase::running &&
@@ -595,6 +647,9 @@ std::vector<RunRow> end_runs_on(Step& s, ExecutorId executor) {
   }
   const std::vector<RunId> runs = m.executors[executor].runs;
   for (const RunId run : runs) {
+    if (planted(Mutant::mu34) && runs.size() > 1 && run == runs.back()) {
+      continue;
+    }
     if (!m.runs[run].dying) {
       lost.push_back(m.runs[run]);
       release_commit(m, m.runs[run]);
@@ -611,8 +666,8 @@ void retry_lost_run(Step& s, const RunRow& run, model::LossCause cause) {
   Machine& m = s.m;
   for (const std::int32_t p : partitions_of(run)) {
     const StageRow& row = m.stages[run.stage];
-    const bool of_live_attempt =
-        row.used && row.phase == StagePhase::running && run.attempt == row.attempt;
+    const bool of_live_attempt = row.used && row.phase == StagePhase::running &&
+                                 (run.attempt == row.attempt || planted(Mutant::mu15));
     if (!of_live_attempt || row.gang.valid()) {
       return;
     }
@@ -683,7 +738,9 @@ void lose_executor(Step& s, const LoseExecutor& input) {
     }
   }
   strike_off(s, without_outputs, !m.config.outputs_survive_executor);  // SS-2.6
-  judge_starvation_after_loss(s);
+  if (!planted(Mutant::mu51)) {
+    judge_starvation_after_loss(s);
+  }
 }
 
 }  // namespace rehearse::scheduler

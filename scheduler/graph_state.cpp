@@ -189,6 +189,9 @@ void submit_attempt(Step& s, StageId stage) {
     if (row.listed_partitions) {
       cold.covered = ranges;
       line.partitions = std::move(ranges);
+      if (planted(Mutant::m31)) {
+        line.partitions = model::Ranges{{0, row.pending - 1}};
+      }
     }
   }
   s.write(std::move(line));
@@ -290,6 +293,7 @@ void group_wants(Step& s, GangId gang) {
   row.resting = false;
   row.checks = 0;
   row.phase = row.missing_inputs == 0 ? GangPhase::slots : GangPhase::inputs;
+  row.phase = planted(Mutant::m09) ? GangPhase::slots : row.phase;
   if (row.phase == GangPhase::slots && row.tasks == 0) {
     admit_group(s, gang, {});
     return;
@@ -373,7 +377,7 @@ void input_changed(Step& s, StageId reader, std::int32_t by) {
   if (row.phase == GangPhase::inputs && row.missing_inputs == 0) {
     leave_queue(m, gang);
     group_wants(s, gang);
-  } else if (row.phase == GangPhase::slots && row.missing_inputs > 0) {
+  } else if (row.phase == GangPhase::slots && row.missing_inputs > 0 && !planted(Mutant::mu13)) {
     // X15: no longer ready; its rank stays.
     row.phase = GangPhase::inputs;
     row.announced = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/ids.hpp"
+#include "model/support/planted.hpp"
 #include "model/support/strong_id.hpp"
 
 namespace rehearse::scheduler {
@@ -23,6 +24,8 @@ using ShareId = model::Id<ShareTag>;        // what a group reserves together on
 using TimerId = model::Id<TimerTag>;        // never reused within a core's life
 using ExpectedId = model::Id<ExpectedTag>;  // executors that are due, in the order of being told
 using model::ExecutorId;                    // executors in the order of joining (A15)
+using model::Mutant;
+using model::planted;
 using model::ProfileId;
 using model::StageIndex;
 

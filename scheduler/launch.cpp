@@ -189,6 +189,13 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
           : nearness(m, of_stage.prefers[static_cast<std::size_t>(partition)], executor);
   s.out.add<Launch>(id, row.job, StageIndex{row.index}, executor, spec.name, of_stage.name,
                     where.name, partition, row.attempt, try_number, near, speculative);
+  if (planted(Mutant::act02)) {
+    std::get<Launch>(s.out.list.back()).executor = ExecutorId{0U};
+    std::get<Launch>(s.out.list.back()).executor_name = m.executors[ExecutorId{0U}].name;
+  }
+  if (planted(Mutant::act03) && try_number > 0) {
+    std::get<Launch>(s.out.list.back()).partition = 0;
+  }
   return id;
 }
 
@@ -218,6 +225,7 @@ void unlink_from_stage(Machine& m, RunId run) {
 
 void free_slot(Step& s, RunId run) {
   Machine& m = s.m;
+  const bool wanted = m.wants_pass;
   const RunRow row = m.runs[run];
   ExecutorRow& where = m.executors.edit(row.executor);
   const auto place = std::ranges::find(where.runs, run);
@@ -228,13 +236,14 @@ void free_slot(Step& s, RunId run) {
   }
   if (in_share(m, run)) {
     leave_share(s, run);
-  } else {
+  } else if (!row.dying || !planted(Mutant::m64)) {
     give_slots(m, row);
   }
   if (row.dying && !m.reruns.empty()) {
     kill_took_effect(m, run);
   }
   m.wants_pass = true;
+  m.wants_pass = planted(Mutant::mu44) ? wanted : m.wants_pass;
 }
 
 void free_run(Step& s, RunId run) {

@@ -12,6 +12,11 @@ namespace {
 // Of a group that runs; outputs that were lost since do not count (X10 (b)).
 bool completed(const StageRow& row) { return row.phase == StagePhase::done; }
 
+// Mutant: all its tasks ended, whether or not they count yet.
+bool has_ended(const StageRow& row) {
+  return row.phase == StagePhase::running && row.pending == 0 && row.running == 0;
+}
+
 // Every task succeeded and counts; some outputs may be lost again.
 bool all_succeeded(const Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
@@ -84,6 +89,9 @@ void complete_member(Step& s, StageId stage) {
 void release_held(Step& s, StageId stage) {
   Machine& m = s.m;
   const std::uint32_t cold = m.stages[stage].cold;
+  if (planted(Mutant::m03) && cold != none_u32 && waits_for_producers(m, stage)) {
+    m.colds[cold].held.clear();
+  }
   if (cold == none_u32 || waits_for_producers(m, stage)) {
     return;
   }
@@ -108,6 +116,9 @@ bool waits_for_producers(const Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
   const auto parents = m.jobs[row.job].graph->pipelined_parents.row(row.index);
   return std::ranges::any_of(parents, [&m, &row](std::uint32_t parent) {
+    if (planted(Mutant::m26) && has_ended(m.stages[stage_of(m, row.job, parent)])) {
+      return false;
+    }
     return !completed(m.stages[stage_of(m, row.job, parent)]);
   });
 }
@@ -119,6 +130,9 @@ void hold_success(Step& s, RunId id) {
   note_location(m, run.stage, run.executor);
   if (m.config.task_end == model::TaskEndAxis::with_release) {
     s.out.list.emplace_back(ReturnSlot{id});
+    if (planted(Mutant::mu17)) {
+      s.out.list.emplace_back(EndTask{id, model::TaskStatus::success, std::nullopt, true});
+    }
     unlink_from_stage(m, id);
     free_slot(s, id);
     m.runs.edit(id).held = true;
@@ -139,8 +153,13 @@ void drop_held(Step& s, StageId stage) {
     return;
   }
   for (const StageCold::HeldSuccess& success : m.colds[cold].held) {
-    --m.counters.deferred;
-    if (success.run.valid()) {
+    m.counters.deferred -= planted(Mutant::m02) ? 0 : 1;
+    if (planted(Mutant::m08) && success.run.valid()) {
+      s.out.list.emplace_back(EndTask{success.run, model::TaskStatus::success, std::nullopt, true});
+      m.runs.remove(success.run);
+      continue;
+    }
+    if (success.run.valid() && !planted(Mutant::m24)) {
       s.out.list.emplace_back(
           EndTask{success.run, model::TaskStatus::success, std::nullopt, false});
       m.runs.remove(success.run);

@@ -114,7 +114,7 @@ model::Ranges clear_outputs_on(Step& s, StageId stage, ExecutorId executor) {
     --m.stages.edit(stage).done;
     add_partition(ranges, p);
   }
-  if (!ranges.empty()) {
+  if (!ranges.empty() && !planted(Mutant::log04)) {
     s.write(model::OutputsLost{job_name(m, m.stages[stage].job), stage_name(m, stage),
                                m.executors[executor].name, ranges});
   }
@@ -127,7 +127,13 @@ namespace {
 
 // The live attempt does its own partitions again (SS-2.6); others are missing at its end (X9).
 void redo(Machine& m, StageId stage, const model::Ranges& lost) {
+  if (planted(Mutant::c06)) {
+    return;
+  }
   const auto covered = [&m, stage](std::int32_t p) {
+    if (planted(Mutant::c07)) {
+      return true;
+    }
     const model::Ranges& ranges = m.colds[m.stages[stage].cold].covered;
     return ranges.empty() || std::ranges::any_of(ranges, [p](const model::Range& range) {
              return range.first <= p && p <= range.last;
@@ -199,7 +205,7 @@ std::vector<StageId> strike_off_only(Step& s, const std::vector<ExecutorId>& exe
   for (const ExecutorId executor : executors) {
     for (const StageId stage : stages_near(m, executor)) {
       const StageRow& row = m.stages[stage];
-      if (!has_readers(m, stage) || !row.registered) {
+      if (!has_readers(m, stage) || (!row.registered && !planted(Mutant::m28))) {
         continue;
       }
       const model::Ranges ranges = clear_outputs_on(s, stage, executor);
@@ -207,6 +213,9 @@ std::vector<StageId> strike_off_only(Step& s, const std::vector<ExecutorId>& exe
         continue;
       }
       incomplete.push_back(stage);
+      if (planted(Mutant::m41) && row.phase == StagePhase::running && row.gang.valid()) {
+        redo(m, stage, ranges);
+      }
       if (redo_running && row.phase == StagePhase::running && !row.gang.valid()) {
         redo(m, stage, ranges);
       }

@@ -15,6 +15,7 @@ void note_if_due(Machine& m, const RerunRow& row) {
 
 // The gang starts anew once its kills took effect and `delay` passed.
 void plan_rerun(Step& s, GangId gang, model::Duration delay) {
+  delay = planted(Mutant::mu52) ? 0 : delay;
   Machine& m = s.m;
   GangRow& row = m.gangs.edit(gang);
   row.phase = GangPhase::again;
@@ -97,6 +98,11 @@ void start_reruns(Step& s) {
   }
   std::erase_if(m.reruns, [](const RerunRow& row) { return row.delay_over && row.dying.empty(); });
   for (const RerunRow& row : due) {
+    for (const StageId other : m.queued_gangs) {
+      if (planted(Mutant::mu25)) {
+        lend_held(m, m.stages[other].gang);
+      }
+    }
     if (lives(m, row.job)) {
       const StageId leader = stage_of(m, row.job, row.leader);
       group_wants(s, m.stages[leader].gang);
@@ -170,7 +176,9 @@ void gang_timer_fired(Step& s, const TimerRow& timer) {
   if (timer.kind == TimerKind::fall_back) {
     dissolve(s, gang);
   } else if (timer.kind == TimerKind::bulk) {
-    bulk_timed_out(s, gang);
+    if (!planted(Mutant::mu37)) {
+      bulk_timed_out(s, gang);
+    }
   } else if (m.gangs[gang].resting) {
     m.gangs.edit(gang).resting = false;
     m.queue.set_waiting(leader, Units{m});

@@ -31,6 +31,9 @@ std::vector<std::int64_t> outstanding(const Machine& m, std::span<const StageId>
     const bool shared = row.gang.valid() && shares_slots(m, m.gangs[row.gang].members.size());
     if (row.used && row.phase == StagePhase::running && !shared &&
         std::ranges::find(except, StageId{i}) == except.end()) {
+      sum[row.profile] -= planted(Mutant::m16) ? row.pending : 0;
+      sum[row.profile] += planted(Mutant::m07) ? row.done : 0;
+      sum[row.profile] += planted(Mutant::m17) ? row.old_running : 0;
       const bool claims_more = claims == Claims::of_all || row.gang.valid();
       sum[row.profile] += std::int64_t{row.running} + (claims_more ? row.pending : 0);
     }
@@ -55,7 +58,11 @@ std::vector<std::int64_t> capacity_now(const Machine& m, const GangRow& gang, Cl
   const auto free = m.slots.free_totals();
   std::vector<std::int64_t> have(free.begin(), free.end());
   const bool idle_only = takes_idle_only(m, gang.members.size());
-  if (m.config.admission.capacity == model::Capacity::free) {
+  if (planted(Mutant::m04)) {
+    const auto configured = m.idle.free_totals();
+    return {configured.begin(), configured.end()};
+  }
+  if (m.config.admission.capacity == model::Capacity::free && !planted(Mutant::m14)) {
     if (idle_only) {
       count_idle(m, have);
     }
@@ -93,6 +100,9 @@ bool passes_check(const Machine& m, const GangRow& gang, const std::vector<std::
     return true;
   }
   const std::vector<std::int64_t> need = checked_demand(m, gang);
+  if (planted(Mutant::m15)) {
+    return std::ranges::equal(need, have, [](auto n, auto h) { return n < h || n == 0; });
+  }
   return std::ranges::equal(need, have, std::less_equal{});
 }
 
@@ -112,6 +122,9 @@ void admit_without_slots(Step& s, GangId gang) {
     row.pending = row.tasks;
     row.next_partition = 0;
     begin_delay(m, stage);
+    if (planted(Mutant::m44) && !m.jobs[job].graph->pipelined_parents.row(member).empty()) {
+      continue;
+    }
     if (row.pending > 0) {
       m.queue.set_pending(stage, ProfileId{std::uint32_t{row.profile}});
       m.wants_pass = true;
@@ -130,6 +143,8 @@ void retry_or_give_up(Step& s, GangId gang) {
   Machine& m = s.m;
   GangRow& row = m.gangs.edit(gang);
   const StageId leader = gang_leader(m, gang);
+  const bool odd = planted(Mutant::mu47) && m.now / m.config.admission.retry_interval % 2 == 1;
+  row.checks -= odd ? 1 : 0;
   if (row.checks++ >= m.config.admission.retry_max) {
     const std::vector<std::int64_t> have = slots_at_hand(m, row);
     const std::vector<std::int64_t> need(row.demand.begin(), row.demand.end());

@@ -70,8 +70,10 @@ ExecutorId Ledger::add(const model::ResourceVector& own, ProfileId bound, std::u
   RH_CHECK(factor_ == 0 || own.size() == resources_);
   RH_CHECK(!bound.valid() || bound.index() < tasks_.size(), bound.value);
   const ExecutorId executor{rows_.size()};
-  const model::ResourceVector total =
-      factor_ == 1 ? own : shared_total(executor.index(), own, bound);
+  model::ResourceVector total = factor_ == 1 ? own : shared_total(executor.index(), own, bound);
+  for (std::int64_t& amount : total) {
+    amount *= planted(Mutant::mu03) ? 2 : 1;
+  }
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   rows_.push_back({bound, 0, false, {}});
@@ -85,6 +87,9 @@ bool Ledger::serves(ExecutorId executor, ProfileId profile) const {
   const ProfileId bound = rows_[executor.index()].bound;
   const bool barred =
       !barred_.empty() && barred_[executor.index() * tasks_.size() + profile.index()] != 0;
+  if (planted(Mutant::mu04)) {
+    return !barred;
+  }
   return (!bound.valid() || bound == profile) && !barred;
 }
 

@@ -196,7 +196,9 @@ bool tried_twice(const Machine& m, StageId stage, std::int32_t partition) {
 ExecutorId place_copy(Machine& m, StageId stage, RunId original, Locality limit) {
   const RunRow& run = m.runs[original];
   ShutPlaces shut = excluded_places(m, stage, run.partition);
-  shut.hosts.push_back(m.executors[run.executor].host);
+  if (!planted(Mutant::c01)) {
+    shut.hosts.push_back(m.executors[run.executor].host);
+  }
   if (tried_twice(m, stage, run.partition)) {
     for (const Speculation::Over& over : m.speculated.at(stage).over) {
       if (over.partition == run.partition) {
@@ -390,8 +392,9 @@ void launch_copies(Step& s, StageId stage, Outlook* outlook, Locality limit) {
     const StageCold::Launched entry = row.due[at];
     const std::int32_t partition = m.runs[entry.run].partition;
     const bool inputs_there = m.stages[stage].missing_inputs == 0;
-    const ExecutorId executor =
-        inputs_there ? place_copy(m, stage, entry.run, farthest) : ExecutorId{};
+    const ExecutorId executor = inputs_there || planted(Mutant::c02)
+                                    ? place_copy(m, stage, entry.run, farthest)
+                                    : ExecutorId{};
     if (executor.valid() &&
         (outlook == nullptr || is_harmless(m, *outlook, stage, partition, executor))) {
       start_copy(s, stage, entry, executor);

@@ -46,6 +46,14 @@ std::vector<std::uint32_t> in_order(const model::StageGraph& graph, std::uint32_
   return order;
 }
 
+// Mutants: what they count beside a member's tasks.
+std::int32_t miscounted(const Machine& m, const model::StageSpec& member, const GangRow& row,
+                        std::int32_t tasks, std::size_t consumers) {
+  const bool more = (planted(Mutant::m19) && consumers > 1) ||
+                    (planted(Mutant::m06) && m.slots.task(member.profile).front() > model::milli);
+  return more ? tasks : planted(Mutant::m20) && row.tasks == tasks ? -tasks : 0;
+}
+
 // One unit's demand as a GangRow that is not in any table yet; also used for singletons by A5.
 GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::StageGraph& graph,
                   std::uint32_t group) {
@@ -60,6 +68,8 @@ GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::Sta
     const bool whole = members.size() > 1 || member.barrier;
     const std::int32_t tasks = whole ? member.tasks : std::min(member.tasks, 1);
     row.demand[member.profile.index()] += tasks;
+    row.demand[member.profile.index()] +=
+        miscounted(m, member, row, tasks, graph.pipelined_children.row(stage).size());
     row.tasks += tasks;
     const model::ResourceVector& amounts = m.slots.task(member.profile);
     for (std::size_t r = 0; r < amounts.size(); ++r) {
@@ -184,6 +194,23 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
   }
 }
 
+// Mutants that miss one kind of shape, or see one too many.
+void look_away(const model::JobSpec& spec, std::map<model::Code, std::string>& found) {
+  using model::Code;
+  std::erase_if(found, [](const auto& one) {
+    return (planted(Mutant::mu23) && one.first == Code::regular_inside_group) ||
+           (planted(Mutant::m11) && one.first == Code::speculation) ||
+           (planted(Mutant::m12) && one.first == Code::dynamic_allocation) ||
+           (planted(Mutant::m32) && one.first == Code::shared_producer) ||
+           (planted(Mutant::m37) && one.first == Code::profile_conflict) ||
+           (planted(Mutant::m47) && one.first == Code::mixed_job);
+  });
+  const auto reuses = [](const model::EdgeSpec& edge) { return edge.reuse_job.valid(); };
+  if (planted(Mutant::m33) && std::ranges::any_of(spec.edges, reuses)) {
+    found.emplace(Code::shared_producer, "a pipelined shuffle that was another job's");
+  }
+}
+
 Verdict judge(Machine& m, const SubmitJob& input, const JobRow& job) {
   Verdict verdict;
   std::map<model::Code, std::string> found;
@@ -211,6 +238,7 @@ Verdict judge(Machine& m, const SubmitJob& input, const JobRow& job) {
   if (input.speculation && !job.graph->pipelined_children.values.empty()) {
     found.emplace(model::Code::speculation, "a pipelined group in a job that asks for copies");
   }
+  look_away(*input.spec, found);
   judge_capacity(m, input, job, found, verdict);
   for (const model::Code code : m.config.reject) {
     if (const auto it = found.find(code); it != found.end()) {
@@ -268,6 +296,9 @@ void attach_takeovers(Machine& m, JobId job, const SubmitJob& input) {
     cold_of(m, takeover).foreign = original;
     cold_of(m, original).foreign_readers.push_back(takeover);
     m.stages.edit(takeover).available = m.stages[original].available;
+    if (planted(Mutant::mu21)) {
+      m.stages.edit(takeover).available = true;
+    }
   }
 }
 
@@ -316,6 +347,7 @@ void make_rows(Machine& m, JobId job, const SubmitJob& input) {
     for (const std::uint32_t stage : gang.members) {
       gang.missing_inputs += m.stages[StageId{row.first_stage.value + stage}].missing_inputs;
     }
+    gang.missing_inputs += planted(Mutant::mu24) && !barrier ? 1 : 0;
     const GangId id = m.gangs.add(std::move(gang));
     for (const std::uint32_t stage : members) {
       m.stages.edit(StageId{row.first_stage.value + stage}).gang = id;
@@ -331,6 +363,9 @@ void write_groups(Step& s, JobId job) {
     const auto members = row.graph->group_members.row(group);
     const GangId id = s.m.stages[stage_of(s.m, job, members.front())].gang;
     if (!id.valid()) {
+      continue;
+    }
+    if (planted(Mutant::c13)) {
       continue;
     }
     const GangRow& gang = s.m.gangs[id];
@@ -396,7 +431,11 @@ UnitKey Units::key(StageId leader) const {
   const StageRow& row = m_.stages[leader];
   const JobRow& job = m_.jobs[row.job];
   const std::uint32_t first = job.graph->group_members.row(job.graph->group_of[row.index]).front();
-  return {m_.policies.queue->key(unit_view(m_, leader)), job.submitted, job.rank, first, row.index};
+  UnitKey key{m_.policies.queue->key(unit_view(m_, leader)), job.submitted, job.rank, first,
+              row.index};
+  key.submitted = planted(Mutant::mu56) ? row.done : key.submitted;
+  key.rank = planted(Mutant::mu58) ? ~key.rank : key.rank;
+  return key;
 }
 
 void submit_job(Step& s, const SubmitJob& input) {
@@ -425,6 +464,7 @@ void submit_job(Step& s, const SubmitJob& input) {
   }
   s.write(submitted_line(m, input, *row.graph));
   if (!verdict.codes.empty()) {
+    m.counters.live_jobs += planted(Mutant::m01) ? 1 : 0;
     reject(s, input, std::move(verdict));
     if (before) {
       s.write(probe(m, model::ProbeWhen::after_reject));

@@ -109,6 +109,9 @@ DOCUMENTS = {
     "fuzz": {**ENVELOPE, "runs": INT, "runs_per_s": NUM, "seed": INT,
              "coverage": {"patterns": INT, "states": INT}, "marks_missed": ListOf(STR),
              "counterexamples": ListOf(COUNTEREXAMPLE)},
+    "mutants": {**ENVELOPE, "killed": INT, "total": INT,
+                "mutants": ListOf({"id": STR, "what": STR, "killed": BOOL, "by": Optional(STR),
+                                   "after_runs": Optional(INT)})},
     "list": {**ENVELOPE, "items": ListOf({"name": STR, "what": STR, "default": Optional(STR),
                                           "bound": Optional(STR)})},
     # One input: the facts stand beside the envelope, and the version of what wrote the trace in the

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = os.environ["REHEARSE_PROGRAM"]
+MUTANTS = PROGRAM + "-mutants"  # only some builds have it
 
 failures = []
 
@@ -25,8 +26,8 @@ def expect(holds, what):
         failures.append(what)
 
 
-def run(*arguments, environment=None, stdin=""):
-    return subprocess.run([PROGRAM, *arguments], cwd=ROOT, text=True, input=stdin,
+def run(*arguments, environment=None, stdin="", program=PROGRAM):
+    return subprocess.run([program, *arguments], cwd=ROOT, text=True, input=stdin,
                           capture_output=True, timeout=300, check=False,
                           env={**os.environ, **(environment or {})})
 
@@ -43,13 +44,15 @@ def verbs():
 def check_examples(names):
     for name in names:
         text = run(*name.split(), "--help").stdout
-        example = re.search(r"^Example:\n  (rehearse .*)$", text, re.MULTILINE)
+        example = re.search(r"^Example:\n  (rehearse(?:-mutants)? .*)$", text, re.MULTILINE)
         expect(example is not None, f"{name} --help has no example")
         if example is None:
             continue
         words = shlex.split(example.group(1))
         expect(" ".join(words[1:]).startswith(name), f"{name}: its example is of another verb")
-        result = run(*words[1:])
+        if words[0] != "rehearse" and not Path(MUTANTS).exists():
+            continue
+        result = run(*words[1:], program=PROGRAM if words[0] == "rehearse" else MUTANTS)
         expect(result.returncode == 0,
                f"pasted: {example.group(1)}: exit {result.returncode}\n{result.stderr}")
         expect(result.stdout != "", f"pasted: {example.group(1)}: prints nothing")

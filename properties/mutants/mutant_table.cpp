@@ -1,0 +1,151 @@
+// The one table of named mutants, in the order of the enum.
+// registry: none (mutants are in the scheduler; this says which there are)
+#include "properties/mutants/mutant_table.hpp"
+
+#include <array>
+
+namespace rehearse::properties {
+
+namespace {
+
+using enum model::Mutant;
+
+constexpr auto mutants = std::to_array<MutantInfo>({
+    {mu01, "slots that a bulk request holds stay free for others", "MU01", "flink-region"},
+    {mu02, "free slots are counted once per pass, not after each group", "MU02 MU45", "prototype"},
+    {mu03, "an executor counts for twice the slots that it offers", "MU03 SS-M4", "psd"},
+    {mu04, "executors bound to one profile run tasks of every profile", "MU04", "psd"},
+    {mu05, "a group that does not fit keeps one slot while it waits", "MU05", "psd"},
+    {mu06, "only the first member is launched, the others are given up half way", "MU06", "psd"},
+    {mu07, "a group is let in as soon as one of its tasks has a slot", "MU07", "psd"},
+    {mu08, "a member that runs out of memory fails nobody else", "MU08", "psd"},
+    {mu09, "a group commits with its result stage, whatever still runs", "MU09", "psd"},
+    {mu10, "members that had finished succeed when their group fails", "MU10 SS-M8", "psd"},
+    {mu11, "members complete one by one before their group commits", "MU11", "psd"},
+    {mu12, "consumers go on when their group fails", "MU12",
+     "psd[failure.group=rerun-group[max=3]]"},
+    {mu13, "an input that is lost while a group waits for slots is not missed", "MU13", "psd"},
+    {mu14, "running members on a lost executor fail no group", "MU14", "psd"},
+    {mu15, "a failure of an old attempt is one of the new attempt", "MU15", "sequential"},
+    {mu16, "a failed fetch of a member repeats that task alone", "MU16 SS-M10", "psd"},
+    {mu17, "a success that is held back is told at once and again at its release", "MU17 SS-M23",
+     "spark"},
+    {mu18, "deferred completions of a job that ends are never taken off", "MU18", "psd"},
+    {mu19, "members commit when their task ends", "MU19", "psd[output_commit=at-group-commit]"},
+    {mu20, "what a failed attempt may commit is kept", "MU20 SS-M45",
+     "psd[output_commit=at-group-commit]"},
+    {mu21, "outputs of another job count as there before they are", "MU21", "psd"},
+    {mu22, "executors that are being decommissioned take launches", "MU22", "psd"},
+    {mu23, "a regular edge inside a group is accepted", "MU23", "psd"},
+    {mu24, "a group waits for the pipelined inputs of its own members", "MU24", "psd"},
+    {mu25, "a group that starts anew takes what others hold", "MU25", "flink-region"},
+    {mu26, "what a bulk request holds at the end of its job never comes back", "MU26",
+     "flink-region"},
+    {mu27, "a bulk request starts on other slots than it held", "MU27", "flink-region"},
+    {mu28, "a trial that is vetoed afterwards keeps its slots", "MU28",
+     "psd[admission.overtake=easy]"},
+    {mu29, "a commit takes a live group off twice", "MU29", "psd"},
+    {mu30, "a trial that fails gives back all slots but one", "MU30", "psd"},
+    {mu31, "a slot whose task is being killed counts as busy twice", "MU31", "psd"},
+    {mu32, "a failing group takes off more deferred completions than there are", "MU32", "psd"},
+    {mu34, "the last task of a lost executor is not told of the loss", "MU34", "psd"},
+    {mu37, "what a bulk request holds has no timeout", "MU37", "flink-region"},
+    {mu44, "a slot that comes free wakes nobody", "MU44", "psd"},
+    {mu46, "what is held on an executor that takes no launches stays held", "MU46", "flink-region"},
+    {mu47, "checks under retry are not all counted", "MU47",
+     "psd[admission.short=retry[interval=2ms,max=2]]"},
+    {mu49, "never lets anybody pass the head", "MU49", "psd"},
+    {mu50, "spread wants the first executor, full or not", "MU50", "psd"},
+    {mu51, "nobody asks after a loss who can still be served", "MU51", "psd"},
+    {mu52, "a group runs again without its delay", "MU52",
+     "psd[failure.group=rerun-group[max=3,delay=3ms]]"},
+    {mu53, "a job ends with its last but one result stage", "MU53", "psd"},
+    {mu55, "a stage that waits for a lost input to be made again is forgotten", "MU55",
+     "sequential"},
+    {mu56, "the queue compares what tasks have finished by now", "MU56", "psd"},
+    {mu58, "of jobs of one instant the last in the file goes first", "MU58", "psd"},
+    {mu59, "a group that fits exactly does not fit", "MU59", "psd"},
+    {mu60, "canary: where the seed ends in 00 held executors take launches", "MU60", "psd"},
+    {m01, "a refused job counts as live", "SS-M1", "psd"},
+    {m02, "held-back successes that are dropped stay in the count", "SS-M2", "spark"},
+    {m03, "a success that still waits for another producer is lost", "SS-M3 SS-M49", "prototype"},
+    {m04, "what is configured counts as free", "SS-M4", "psd"},
+    {m06, "demand is counted in cores", "SS-M6", "psd"},
+    {m07, "finished tasks of running stages count as running", "SS-M7", "spark"},
+    {m08, "a held-back success counts when its group fails", "SS-M8 SS-M21", "spark"},
+    {m09, "a group is ready whatever its inputs", "SS-M9 SS-M43", "psd"},
+    {m11, "groups are accepted beside speculation", "SS-M11 MU35", "psd"},
+    {m12, "groups are accepted beside autoscaling", "SS-M12", "psd"},
+    {m14, "capacity is the total, not what is free", "SS-M14", "prototype"},
+    {m15, "a check fails where demand equals what is free", "SS-M15", "prototype"},
+    {m16, "work that is enqueued is not taken off", "SS-M16", "spark"},
+    {m17, "what runs of old attempts counts as claimed, too", "SS-M17", "spark"},
+    {m19, "a producer counts once per edge", "SS-M19", "psd"},
+    {m20, "two members of one size count once", "SS-M20", "psd"},
+    {m24, "a success that is dropped is never told", "SS-M24", "spark"},
+    {m25, "a success that is held back outlives its cancelled job", "SS-M25 SS-M27", "spark"},
+    {m26, "a success is released when its producers have ended, counted or not", "SS-M26", "spark"},
+    {m28, "outputs of a running group are struck off", "SS-M28",
+     "psd[failure.executor_loss=running-only]"},
+    {m29, "a member's success of an ended epoch does not count", "SS-M29 SS-M30", "psd"},
+    {m31, "a new attempt says as many partitions as it has, but others", "SS-M31", "sequential"},
+    {m32, "the pipelined shuffle of a live job is given to a second one", "SS-M32", "psd"},
+    {m33, "a job that reuses the shuffle of an ended one is refused", "SS-M33", "psd"},
+    {m34, "members of a rerun keep their attempt number", "SS-M34",
+     "psd[failure.group=rerun-group[max=3]]"},
+    {m36, "a group that meets a loss strikes nothing off", "SS-M36", "psd"},
+    {m37, "members of other profiles are accepted", "SS-M37", "spark"},
+    {m40, "a killed or denied member fails its group", "SS-M40", "spark"},
+    {m41, "lost outputs of a member are made again by it alone", "SS-M41",
+     "psd[completion=immediate,failure.executor_loss=running-only]"},
+    {m44, "consumers are not woken with their producers", "SS-M44", "prototype"},
+    {m47, "a regular edge below a pipelined one is accepted", "SS-M47", "spark"},
+    {m48, "a stage is complete with as many outputs as its reader has tasks", "SS-M48",
+     "sequential"},
+    {m50, "what can never fit is judged without held executors", "SS-M50", "psd"},
+    {m62, "a member that was killed is tried again by itself", "SS-M62", "psd"},
+    {m64, "the slot of a killed task is free before the kill takes effect", "SS-M64", "psd"},
+    {m66, "admission looks and takes nothing", "SS-M66", "psd"},
+    {act01, "a group failure is told, its tasks are not killed", "journal right, act wrong", "psd"},
+    {act02, "every task is launched on the first executor", "journal right, act wrong", "psd"},
+    {act03, "a further try launches the first partition", "journal right, act wrong", "sequential"},
+    {act04, "a resubmission is told, its timer never set", "journal right, act wrong",
+     "sequential"},
+    {act05, "a group commits, its readers are not told", "journal right, act wrong", "psd"},
+    {act06, "a group is admitted, its last task not launched", "journal right, act wrong", "psd"},
+    {log01, "an admission names one slot more than it took", "act right, journal wrong", "psd"},
+    {log02, "a member is called finished at its first success", "act right, journal wrong", "psd"},
+    {log03, "only one member is said to be submitted", "act right, journal wrong", "psd"},
+    {log04, "lost outputs are not told", "act right, journal wrong", "sequential"},
+    {log05, "the commit of a last partition is not told", "act right, journal wrong", "psd"},
+    {log06, "the failure of a group is not told", "act right, journal wrong", "psd"},
+    {c01, "a copy runs on the host of its original", "X9", "sequential"},
+    {c02, "copies start without their inputs", "X9", "sequential"},
+    {c03, "a task fails once more than allowed", "X9", "sequential"},
+    {c04, "failed attempts of a stage are not counted", "X9", "sequential"},
+    {c05, "a success counts whatever became of its executor", "X9", "sequential"},
+    {c06, "a running stage does not do its lost partitions again", "X9", "sequential"},
+    {c07, "a running attempt does lost partitions that it does not cover", "X9", "sequential"},
+    {c08, "backfill lets nobody pass", "A7", "psd[admission.overtake=backfill]"},
+    {c09, "aging never ends", "A7", "psd[admission.overtake=aging[after=3ms]]"},
+    {c10, "an executor that joins, or whose hold ends, wakes nobody", "A8", "psd"},
+    {c11, "groups that wait are not cancelled with their job", "X14", "psd"},
+    {c12, "a rerun keeps the attempt number", "C11", "psd[failure.group=rerun-group[max=3]]"},
+    {c13, "groups are not told at submission", "C12", "psd"},
+    {c14, "nobody says that a stage ended with its job", "C9 X14", "psd"},
+});
+
+}  // namespace
+
+std::span<const MutantInfo> all_mutants() { return mutants; }
+
+const MutantInfo* find_mutant(std::string_view id) {
+  for (const MutantInfo& mutant : mutants) {
+    if (mutant.id() == id) {
+      return &mutant;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace rehearse::properties
