@@ -96,7 +96,7 @@ void commit_or_authorize(Step& s, StageId stage, const RunRow& run) {
     const auto at =
         std::ranges::lower_bound(list, run.partition, {}, &StageCold::Authorized::partition);
     RH_CHECK(at == list.end() || at->partition != run.partition, stage.value, run.partition);
-    list.insert(at, {run.partition, run.executor});
+    list.insert(at, {run.partition, run.executor, run.try_number});
     ++m.counters.authorizations;
   }
 }
@@ -139,9 +139,10 @@ void commit_authorized(Step& s, GangId gang) {
   for (const std::uint32_t member : members) {
     const StageId stage = stage_of(m, m.gangs[gang].job, member);
     StageCold& cold = cold_of(m, stage);
-    for (const auto& [partition, executor] : cold.authorized) {
+    for (const auto& [partition, executor, try_number] : cold.authorized) {
       RunRow run;
       run.executor = executor;
+      run.try_number = try_number;
       run.attempt = m.stages[stage].attempt;
       s.write(model::OutputCommitted{task_ref(m, stage, partition, run)});
       insert_sorted(cold.committed, partition);

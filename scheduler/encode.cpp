@@ -200,7 +200,7 @@ class Encoder {
     put_numbers(cold.ticked_off);
     put_numbers(cold.committed);
     put_list(cold.authorized, [this](const StageCold::Authorized& one) {
-      put({bits(one.partition), one.executor.value});
+      put({bits(one.partition), one.executor.value, bits(one.try_number)});
     });
     put_stages(cold.foreign_readers);
     put({name_of(cold.foreign), bits(cold.rollbacks), bits(cold.undone_for)});

@@ -337,10 +337,10 @@ void discard_authorized(Step& s, StageId stage) {
   if (planted(Mutant::mu20)) {
     return;
   }
-  for (const auto& [partition, executor] : cold.authorized) {
+  for (const auto& [partition, executor, try_number] : cold.authorized) {
     s.write(model::OutputDiscarded{{job_name(m, m.stages[stage].job), stage_name(m, stage),
                                     m.executors[executor].name, m.stages[stage].attempt, partition,
-                                    0}});
+                                    try_number}});
     --m.counters.authorizations;
   }
   cold.authorized.clear();

@@ -96,6 +96,7 @@ struct StageCold {
   struct Authorized {  // at-group-commit, not committed yet; its output may be lost meanwhile
     std::int32_t partition = 0;
     ExecutorId executor;
+    std::int16_t try_number = 0;  // that succeeded
     bool operator==(const Authorized&) const = default;
   };
   std::vector<Authorized> authorized;    // by partition ascending

@@ -11,8 +11,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace rehearse;
+  traces::LoadOptions options;
+  options.partial = true;
   const testing::MemoryFile file(data, size);
-  const auto trace = traces::read_native(file.path(), {.partial = true});
+  const auto trace = traces::read_native(file.path(), options);
   if (!trace) {
     RH_CHECK(!trace.error().what.empty());
     return 0;
@@ -20,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string text;
   traces::write_native(*trace, [&text](std::string_view piece) { text += piece; });
   const testing::MemoryFile copy(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  const auto again = traces::read_native(copy.path(), {.partial = true});
+  const auto again = traces::read_native(copy.path(), options);
   RH_CHECK(again.has_value());
   RH_CHECK(traces::trace_id(*again) == traces::trace_id(*trace));
   return 0;

@@ -1,0 +1,196 @@
+// All that can happen to the tables of the oracle, by chapter of semantics.md, one source file
+// each. Private to properties/oracle.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/scenario.hpp"
+#include "model/support/draw.hpp"
+#include "properties/oracle/oracle.hpp"
+#include "properties/oracle/tables.hpp"
+
+namespace rehearse::properties::oracle {
+
+class World {
+ public:
+  explicit World(const model::Scenario& scenario);
+  Expected run();
+
+ private:
+  using Action = std::function<bool()>;  // false: it had lost its meaning
+  using RoomOf = std::function<std::int64_t(int)>;
+  using Gangs = std::vector<std::pair<Job*, int>>;  // jobs and their units
+  struct Due {
+    Instant at;
+    int kind;                    // order of inputs in a round (scenario.md 4); 0: deaths
+    std::int64_t first, second;  // order within the kind
+    Action act;
+  };
+  using Progress = std::map<std::pair<const Unit*, int>, std::set<std::pair<NameId, std::int32_t>>>;
+  struct Choice {  // a fault that waits for its moment
+    std::int32_t count = 0;
+    const model::TimedFault* fault;
+  };
+  struct Place {  // of a task of a gang
+    int stage, partition, executor;
+  };
+
+  // clock.cpp: scenario.md 4, faults, callers
+  void at(Instant when, int kind, std::int64_t first, std::int64_t second, Action act);
+  bool round();
+  void close_step();
+  void tell_returned();
+  [[nodiscard]] bool means(NameId name, NameId run) const;
+  void say(model::EventBody body, std::string_view clause);
+  void moments(const model::EventBody& body);
+  void reach(model::Moment moment, NameId job, NameId stage, NameId executor, bool of_members);
+  [[nodiscard]] const Unit* unit_of(NameId job, NameId stage) const;
+  std::pair<std::int64_t, std::int64_t> progress(Progress& of, const model::TaskRef& task);
+  bool strike(const model::TimedAction& action);
+  bool cancel(NameId name);
+  bool lose(const model::LoseExecutor& loss);
+  bool hold(const model::HoldExecutors& hold);
+  void expect_executor(const model::ExecutorSpec& spec, Instant when, std::int64_t order);
+  bool join(int executor);
+  void leave_if_idle();
+  void call(std::size_t spec);
+  void job_over(Job& job, model::JobOutcome outcome);
+  [[nodiscard]] const Caller& caller(NameId job) const;
+  [[nodiscard]] Duration drawn(const Try& task, model::DrawPurpose purpose,
+                               const model::Distribution& from) const;
+
+  // submit.cpp: formation, rejection, capacity
+  bool submit(std::size_t origin, int copy, int resubmission);
+  void form(Job& job);
+  [[nodiscard]] std::vector<model::Code> codes(Job& job, model::JobRejected& line);
+  [[nodiscard]] bool reused(const Job& job) const;
+  [[nodiscard]] std::int64_t unclaimed();
+  [[nodiscard]] Counts demand(const Job& job, const Unit& unit) const;
+  [[nodiscard]] Counts asked(const Job& job, const Unit& unit) const;
+  [[nodiscard]] Counts idle_slots() const;
+  [[nodiscard]] bool can_ever_fit(const Job& job, const Unit& unit) const;
+  [[nodiscard]] model::PerProfile named(const Counts& counts, const Counts& need) const;
+
+  // pass.cpp: queue, admission, placement
+  void pass();
+  void visit(Job& job, Unit& unit);
+  void refuse(Job& job, Unit& unit);
+  void launch_stage(Job& job, int stage);
+  void admit(Job& job, Unit& unit, std::vector<Place> places);
+  void finish_empty(Job& job, Unit& unit, int stage);
+  void open_attempt(Job& job, int stage, const std::vector<int>& partitions);
+  void launch(Job& job, int stage, int partition, int executor);
+  void schedule_end(std::size_t number);
+  void share_out(Job& job, const Unit& unit, std::vector<Place>& places);
+  [[nodiscard]] std::int64_t room(const Executor& e, model::ProfileId p,
+                                  const model::ResourceVector& used) const;
+  [[nodiscard]] Counts free_slots() const;
+  [[nodiscard]] bool kept_back(const Executor& e) const;
+  [[nodiscard]] int choose(const model::StageSpec& stage, int partition, model::Placement rule,
+                           const RoomOf& room_of) const;
+  [[nodiscard]] std::pair<Instant, int> number_of(int executor) const;
+  [[nodiscard]] std::optional<std::vector<Place>> trial(const Job& job, const Unit& unit,
+                                                        bool idle) const;
+  [[nodiscard]] std::vector<int> by_share(const Job& job, const Unit& unit) const;
+
+  // finish.cpp: running and completion
+  bool report(std::size_t number);
+  void succeed_regular(std::size_t number);
+  void succeed_member(std::size_t number);
+  void member_done(Job& job, Unit& unit, int stage);
+  void release(Job& job, Unit& unit, int stage);
+  void commit_group(Job& job, Unit& unit);
+  void commit_authorized(Job& job, const Unit& unit);
+  void end_group(Job& job, Unit& unit);
+  void commit(std::size_t number);
+  void complete(Job& job, int stage, model::StageStatus status,
+                std::optional<model::StageReason> reason, std::string_view clause);
+  void check_attempt(Job& job, int stage);
+  void settle(Job& job);
+  void unready(Job& job);
+  bool settle_once(Job& job);
+  void wake(Job& job, int stage);
+  bool start(Job& job, Unit& unit);
+  bool want_inputs(Job& job, const Unit& unit);
+  bool make_again(Job& job, int stage);
+  void end_if_done(Job& job);
+  void tell_end(std::size_t number, model::TaskStatus status,
+                std::optional<model::TaskReason> reason, bool counted = true);
+  void kill(std::size_t number, model::TaskReason reason);
+  void free_slot(std::size_t number);
+  void use(int executor, model::ProfileId profile, std::int64_t count);
+  std::vector<model::SlotReturned> share_over(const Try& task);
+  [[nodiscard]] model::SlotReturned returned(const Try& task, model::ProfileId profile,
+                                             std::int64_t count) const;
+  [[nodiscard]] bool shares(const Try& task) const;
+  [[nodiscard]] static std::vector<int> missing(const Job& job, int stage);
+  [[nodiscard]] static bool available(const Stage& stage);
+  [[nodiscard]] static bool inputs_there(const Job& job, const Unit& unit);
+  [[nodiscard]] static bool producers_done(const Job& job, int stage);
+  [[nodiscard]] static bool sink(const Job& job, int stage);
+  [[nodiscard]] model::TaskRef ref(const Try& task) const;
+
+  // fail.cpp: failures, losses, ends of jobs, starvation
+  void notice(int executor, model::LossCause cause);
+  void leave(int executor, model::LossCause cause);
+  void lost_members(int executor, bool outputs_go, Gangs& gangs);
+  void strike_off(int executor, bool repeat);
+  void drop_output(int executor, Job& job, int stage, bool repeat);
+  void tell_held_back(Job& job, int stage, bool counted);
+  void discard(Job& job, int stage);
+  void drop_outputs(Job& job, int stage);
+  void kill_all(Job& job, int stage, model::TaskReason reason);
+  void fail_task(std::size_t number);
+  void fail_regular(std::size_t number, bool by_app);
+  void fail_fetch(std::size_t number);
+  void fail_attempt(Job& job, int stage, model::StageReason reason);
+  void retry_attempt(Job& job, int stage, Duration delay, int source = nobody);
+  void fail_gang(Job& job, Unit& unit, model::Code cause);
+  void fail_barrier(Job& job, Unit& unit, model::Code cause);
+  void settle_all();
+  void end_job(Job& job, model::JobOutcome outcome, std::optional<model::Code> code,
+               const Unit* short_of = nullptr);
+  void tear_down(Job& job, model::JobOutcome outcome);
+  void watch_starvation();
+  [[nodiscard]] static int read_from(const Try& task);
+  [[nodiscard]] static int read_stage(const Try& task);
+
+  const model::Scenario& scenario_;
+  const model::SchedulerConfig& config_;
+  const model::Cluster& cluster_;
+  Expected out_;
+  Instant now_ = 0;
+  std::vector<Due> dues_;
+  std::int64_t sequence_ = 0;
+  Table<Executor> executors_;  // in the order of the file, then of faults
+  int joined_ = 0;
+  Table<Job> jobs_;          // by submission
+  std::vector<Job*> queue_;  // by rank (A18)
+  Table<Try> tries_;         // by launch
+  std::vector<Share> shares_;
+  Table<Caller> callers_;  // by job of the file
+  std::vector<Choice> moments_;
+  Progress launched_, finished_;
+  bool loss_noticed_ = false;
+  bool again_ = false;  // A8: the pass changed what a pass looks at
+  bool cut_ = false;    // a job ended in it: the rest of the pass is for the next round
+  std::optional<std::pair<Job*, int>> head_;     // A16, of the pass at hand
+  std::map<int, std::set<int>> announced_;       // in this step: a parent, and whom it was told to
+  Gangs ruled_out_;                              // of the pass at hand
+  std::vector<model::SlotReturned> after_step_;  // slots of A10 that a kill returns
+};
+
+// Submissions of one instant: originals in file order, then copies and resubmissions by original
+// and number (scenario.md 4).
+[[nodiscard]] std::int64_t order_of(std::size_t origin, int copy, int resubmission);
+[[nodiscard]] model::Ranges ranges_of(const std::vector<int>& partitions);  // ascending
+
+}  // namespace rehearse::properties::oracle
