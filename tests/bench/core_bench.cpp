@@ -35,7 +35,7 @@ class Engine {
 
   // Runs the job to its end; the number of tasks that ended.
   std::int64_t run(const std::shared_ptr<const model::JobSpec>& spec) {
-    const scheduler::JobId job{0};
+    const scheduler::JobId job{0U};
     scheduler::SubmitJob submit;
     submit.job = job;
     submit.spec = spec;
@@ -53,10 +53,11 @@ class Engine {
       if (running_.empty()) {
         break;
       }
-      const scheduler::RunId run = running_.front();
+      scheduler::TaskEnded done;
+      done.run = running_.front();
       running_.pop_front();
       core_.set_now(++now_);
-      step(scheduler::TaskEnded{.run = run});
+      step(done);
       ++ended;
     }
     step(scheduler::ForgetJob{job});
