@@ -28,7 +28,7 @@ def throughput(program: pathlib.Path, *options: str) -> list[list[str]]:
 
 
 def show(what: str, figure: float, unit: str) -> None:
-    print(f"{what:58} {figure:12,.1f} {unit}", flush=True)
+    print(f"{what:58} {figure:12,.2f} {unit}", flush=True)
 
 
 def main() -> None:
