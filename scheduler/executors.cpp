@@ -230,6 +230,11 @@ bool waits_for_a_slot(const StageRow& row) {
 void judge_starvation_after_loss(Step& s) {
   Machine& m = s.m;
   std::vector<StageId> suspects = m.queued_gangs;
+  for (const RerunRow& rerun : m.reruns) {  // "ready or not": before their delay is over, too
+    if (lives(m, rerun.job)) {
+      suspects.push_back(stage_of(m, rerun.job, rerun.leader));
+    }
+  }
   bool profile_gone = false;
   for (std::size_t p = 0; p < m.idle.profile_count(); ++p) {
     profile_gone = profile_gone || m.idle.free_total(ProfileId{p}) == 0;
