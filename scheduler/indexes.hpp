@@ -1,7 +1,6 @@
-// The indexes that keep a pass from scanning: counts by executor (which has
-// most), a set of queue positions (which unit is next), and a tree of minimum demands (which
-// waiting gang could fit, A20). All are derived from the tables and therefore no part of the
-// state's digest.
+// The indexes that keep a pass from scanning: counts by executor (which has most), a set of queue
+// positions (which unit is next), and a tree of minimum demands (which waiting gang could fit,
+// A20). All are derived from the tables and therefore no part of the state's digest.
 #pragma once
 
 #include <bit>

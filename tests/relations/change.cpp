@@ -1,3 +1,4 @@
+// How scenarios are changed; see the header for what each change keeps.
 #include "tests/relations/change.hpp"
 
 #include <algorithm>
