@@ -355,7 +355,8 @@ bool all_harmless(Pass& pass, JobId job, bool shared) {
 bool claims_in_vain(const Pass& pass, StageId leader) {
   const Machine& m = pass.s.m;
   const GangRow& row = m.gangs[m.stages[leader].gang];
-  if (pass.head_found || short_rule_of(m, row) == model::Short::fail ||
+  if (m.config.admission.capacity != model::Capacity::free_and_unclaimed || pass.head_found ||
+      short_rule_of(m, row) == model::Short::fail ||
       m.config.admission.when_short == model::Short::retry) {
     return false;
   }

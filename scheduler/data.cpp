@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scheduler/duties_data.hpp"
+#include "scheduler/speculation.hpp"
 
 namespace rehearse::scheduler {
 
@@ -85,14 +86,18 @@ void hand_over(Machine& m, StageId stage) {
   to.next_partition = from.next_partition;
   to.failures = from.failures;
   to.listed_partitions = from.listed_partitions;
+  // All that is known of its tries goes with them; which outputs are whose, and who reads, stays.
   StageCold& left = cold_of(m, stage);
   StageCold& taken = cold_of(m, heir);
-  taken.launched = std::exchange(left.launched, {});
-  taken.again = std::exchange(left.again, {});
-  taken.tries = std::exchange(left.tries, {});
-  taken.covered = std::exchange(left.covered, {});
-  taken.ticked_off = std::exchange(left.ticked_off, {});
-  taken.delay = left.delay;
+  std::swap(left, taken);
+  std::swap(left.outputs, taken.outputs);
+  std::swap(left.committed, taken.committed);
+  std::swap(left.cached, taken.cached);
+  std::swap(left.foreign, taken.foreign);
+  std::swap(left.foreign_readers, taken.foreign_readers);
+  if (m.config.speculation) {
+    stop_speculating(m, stage);  // its tries go on without copies
+  }
   for (std::size_t i = 0; i < m.runs.size(); ++i) {
     if (m.runs.has(RunId{i}) && m.runs[RunId{i}].stage == stage) {
       m.runs.edit(RunId{i}).stage = heir;
