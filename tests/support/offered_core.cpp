@@ -23,9 +23,33 @@ JobId OfferedCore::submit(const std::string& name, const std::vector<Stage>& sta
     }
   }
   SubmitJob input;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    if (stages[s].shared) {
+      input.shared.emplace_back(s);
+    }
+  }
   input.job = JobId{jobs_};
   input.spec = spec;
   input.own_stages = static_cast<std::uint32_t>(stages.size());
+  input.rank = jobs_++;
+  job_names_.push_back(name);
+  step(input);
+  return input.job;
+}
+
+JobId OfferedCore::submit_reader(const std::string& name, JobId other, const Stage& read) {
+  auto spec = std::make_shared<model::JobSpec>();
+  spec->name = names_.intern(name);
+  spec->stages = {stage_spec({.name = "reader"}), stage_spec(read)};
+  model::EdgeSpec& edge = spec->edges.emplace_back();
+  edge.from = StageIndex{1U};
+  edge.from_job = names_.intern(job_names_[other.index()]);
+  edge.to = {StageIndex{0U}};
+  SubmitJob input;
+  input.job = JobId{jobs_};
+  input.spec = spec;
+  input.own_stages = 1;
+  input.foreign = {{other, StageIndex{0U}, names_.intern(read.name)}};
   input.rank = jobs_++;
   job_names_.push_back(name);
   step(input);

@@ -45,6 +45,7 @@ class OfferedCore {
     Preferences prefers = {};
     std::vector<std::size_t> reads = {};  // stages before it,
     model::EdgeKind kind = model::EdgeKind::regular;
+    bool shared = false;  // jobs submitted later may read it
   };
 
   explicit OfferedCore(const Made& made) : core_(make(made)) {}
@@ -58,6 +59,8 @@ class OfferedCore {
     return ExecutorId{executors_++};
   }
   JobId submit(const std::string& name, const std::vector<Stage>& stages);
+  // A job of one task that reads the first stage of another, which is shared.
+  JobId submit_reader(const std::string& name, JobId other, const Stage& read);
   model::NameId name(const std::string& text) { return names_.intern(text); }
 
   // ---- inputs ----

@@ -70,6 +70,49 @@ TEST_CASE("hosts with too small a part of the input are not preferred (SS-1.5)")
   CHECK(read[0].executor == p.executors[1]);
 }
 
+TEST_CASE("a running attempt goes on for the job that waits for it when its own ends (SS-1.4)") {
+  for (const bool tracked : {true, false}) {
+    OfferedCore core({.engine = {.tracked_outputs = tracked}});
+    const ExecutorId executor = core.join("a", "host-a");
+    const JobId first = core.submit(
+        "q", {{.name = "m", .tasks = 2, .shared = true}, {.name = "r", .tasks = 1, .reads = {0}}});
+    const auto maps = core.round({executor});
+    REQUIRE(maps.size() == 2);
+    const JobId second = core.submit_reader("p", first, {"m", 2});
+    core.end(maps[0]);
+    core.step(scheduler::CancelJob{first});
+    CHECK(!core.lives(first));
+    const auto anew = core.round({executor});
+    if (!tracked) {
+      CHECK(anew.size() == 2);  // it does the stage itself
+      continue;
+    }
+    CHECK(anew.empty());
+    core.end(maps[1]);
+    const auto read = core.round({executor});
+    REQUIRE(read.size() == 1);
+    core.end(read[0]);
+    CHECK(core.succeeded(second));
+  }
+}
+
+TEST_CASE("an engine may report the end of a task after the loss of its executor (SS-1.6)") {
+  for (const bool late : {true, false}) {
+    Pair p({.reports_after_loss = late});
+    const auto maps = p.submit(1);
+    REQUIRE(maps.size() == 1);
+    p.core.step(scheduler::LoseExecutor{p.executors[0], model::LossCause::process});
+    const auto again = p.core.round({p.executors[1]});
+    CHECK(again.size() == (late ? 0 : 1));  // the notice ended the task, or did not
+    if (late) {
+      p.core.end(maps[0]);  // without an output: the next attempt makes it
+      const auto next = p.core.round({p.executors[1]});
+      REQUIRE(next.size() == 1);
+      CHECK(next[0].attempt == 1);
+    }
+  }
+}
+
 TEST_CASE("an output that moved outlives the executor that made it") {
   for (const bool moved : {true, false}) {
     Pair p({});
