@@ -13,7 +13,6 @@ namespace {
 constexpr std::int64_t chunk_runs = 16;  // one piece of work of a thread
 constexpr std::int64_t batch_runs_min = 64;
 constexpr std::int64_t batch_runs_max = 4096;
-constexpr std::uint64_t twice_one_in = 100;
 
 // What one thread gathers on its own.
 struct Chunk {
@@ -24,25 +23,12 @@ struct Chunk {
   std::vector<Failure> failures;
 };
 
-Finding other_journal(const model::Scenario& scenario) {
-  Finding finding;
-  finding.violation.property = not_deterministic;
-  finding.violation.detail = "the second run has another journal";
-  finding.bucket = bucket_of(finding.violation, scenario.names);
-  return finding;
-}
-
 void run_one(Chunk& chunk, const model::Scenario& scenario, std::optional<std::uint64_t> seed,
              const Harness& harness) {
   const bool twice = seed && *seed % twice_one_in == 0;
-  JudgedRun run = run_judged(
-      scenario, harness, {.reached = &chunk.reached, .watcher = nullptr, .audit_digest = twice});
-  if (twice && run.findings.empty()) {
-    const JudgedRun again = run_judged(scenario, harness, {});
-    if (again.result.journal_hash != run.result.journal_hash || !again.findings.empty()) {
-      run.findings.push_back(other_journal(scenario));
-    }
-  }
+  const RunWatch watch{.reached = &chunk.reached, .watcher = nullptr, .audit_digest = false};
+  JudgedRun run =
+      twice ? run_judged_twice(scenario, harness, watch) : run_judged(scenario, harness, watch);
   ++chunk.runs;
   chunk.core_steps += run.result.core_steps;
   chunk.mix.add(scenario, run);

@@ -99,6 +99,23 @@ JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
   return run;
 }
 
+JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
+                           RunWatch watch) {
+  watch.audit_digest = true;
+  JudgedRun run = run_judged(scenario, harness, watch);
+  if (!run.findings.empty() || run.result.cause == model::RunEndCause::interrupted) {
+    return run;
+  }
+  const JudgedRun again = run_judged(scenario, harness, {});
+  if (again.result.journal_hash != run.result.journal_hash || !again.findings.empty()) {
+    Finding& finding = run.findings.emplace_back();
+    finding.violation.property = not_deterministic;
+    finding.violation.detail = "the second run has another journal";
+    finding.bucket = bucket_of(finding.violation, scenario.names);
+  }
+  return run;
+}
+
 Judge judge_of(const Harness& harness) {
   return [&harness](const model::Scenario& scenario) {
     return run_judged(scenario, harness, {}).findings;

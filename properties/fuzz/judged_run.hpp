@@ -47,6 +47,12 @@ struct RunWatch {
 [[nodiscard]] JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
                                    const RunWatch& watch);
 
+// The same with the digest audited, and once more if nothing was found: a run with another journal,
+// or in which something is found, is not_deterministic. For one seed in so many of a campaign.
+inline constexpr std::uint64_t twice_one_in = 100;
+[[nodiscard]] JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
+                                         RunWatch watch);
+
 // run_judged() as the shrinker asks for it.
 [[nodiscard]] Judge judge_of(const Harness& harness);
 

@@ -22,7 +22,6 @@ namespace {
 constexpr std::int64_t chunk_runs = 8;  // one piece of work of a thread
 constexpr std::int64_t batch_runs_min = 64;
 constexpr std::int64_t batch_runs_max = 1024;
-constexpr std::uint64_t twice_one_in = 100;
 constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
 bool is_left_out(const Without& without, std::string_view property) {
@@ -64,26 +63,15 @@ Found run_batch(const HuntOptions& options, const Harness& harness, std::int64_t
 
 std::optional<std::string> find_in_run(const model::Scenario& scenario, const Harness& harness,
                                        bool twice, const Without& without) {
-  const JudgedRun run = run_judged(scenario, harness,
-                                   {.reached = nullptr, .watcher = nullptr, .audit_digest = twice});
+  const JudgedRun run =
+      twice ? run_judged_twice(scenario, harness, {}) : run_judged(scenario, harness, {});
   for (const Finding& finding : run.findings) {
     if (!is_left_out(without, finding.violation.property)) {
       return finding.violation.property;
     }
   }
-  if (!run.findings.empty()) {
-    return std::nullopt;
-  }
-  if (run.result.cause == model::RunEndCause::interrupted) {
-    return std::string(no_end);
-  }
-  if (twice && !is_left_out(without, not_deterministic)) {
-    const JudgedRun again = run_judged(scenario, harness, {});
-    if (again.result.journal_hash != run.result.journal_hash) {
-      return std::string(not_deterministic);
-    }
-  }
-  return std::nullopt;
+  const bool stopped = run.result.cause == model::RunEndCause::interrupted;
+  return run.findings.empty() && stopped ? std::optional(std::string(no_end)) : std::nullopt;
 }
 
 Hunt hunt(const HuntOptions& options, const Harness& harness) {
