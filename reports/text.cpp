@@ -677,7 +677,9 @@ void write_killers(Text& text, const MutantsDocument& document) {
     }
   }
   std::vector<std::pair<std::string, std::int64_t>> order(counts.begin(), counts.end());
-  std::ranges::stable_sort(order, std::ranges::greater{}, &decltype(order)::value_type::second);
+  std::ranges::sort(order, [](const auto& left, const auto& right) {
+    return left.second != right.second ? left.second > right.second : left.first < right.first;
+  });
   std::vector<std::string> parts;
   for (const auto& [property, count] : order) {
     parts.push_back(fmt::format("{} {}", property, count));
