@@ -279,11 +279,6 @@ StageGraph without_group(const StageGraph& graph, std::uint32_t group) {
   return result;
 }
 
-EdgeKind kind_between(const StageGraph& graph, std::uint32_t from, std::uint32_t to) {
-  const auto children = graph.pipelined_children.row(from);
-  return std::ranges::binary_search(children, to) ? EdgeKind::pipelined : EdgeKind::regular;
-}
-
 StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
   const std::size_t count = job.stages.size();
   std::vector<Pair> regular;

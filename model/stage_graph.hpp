@@ -64,7 +64,4 @@ struct GraphRules {
 // Other groups keep their numbers; the new ones come behind them.
 [[nodiscard]] StageGraph without_group(const StageGraph& graph, std::uint32_t group);
 
-// The kind of a pair of neighbours in the graph.
-[[nodiscard]] EdgeKind kind_between(const StageGraph& graph, std::uint32_t from, std::uint32_t to);
-
 }  // namespace rehearse::model

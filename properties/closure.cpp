@@ -91,7 +91,7 @@ UnionFind expected_groups(const JobBody& body, model::Grouping grouping) {
   UnionFind sets(body.stages.size());
   bool pipelined = false;
   for (const Edge& edge : body.edges_in) {
-    if (edge.submitted_kind == model::EdgeKind::pipelined && grouping != model::Grouping::stage) {
+    if (edge.kind == model::EdgeKind::pipelined && grouping != model::Grouping::stage) {
       sets.join(edge.from, edge.to);
       pipelined = true;
     }

@@ -140,8 +140,7 @@ struct Group {
 struct Edge {
   Index from = no_index;
   Index to = no_index;
-  model::EdgeKind submitted_kind{};
-  model::EdgeKind kind{};  // after edges_changed
+  model::EdgeKind kind{};  // after marks and axis
 };
 
 // A regular edge from a stage of another job.

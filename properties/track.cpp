@@ -320,7 +320,7 @@ Index Track::incomplete_input(const Job& job, const Stage& stage) const {
     const Stage& parent = body.stages[edge.from];
     const bool inside = parent.group != no_index && parent.group == stage.group;
     const bool complete = parent.available() && parent.state == AttemptState::succeeded;
-    if (edge.kind == model::EdgeKind::regular && !inside && !complete) {
+    if (!inside && !complete) {
       return edge.from;
     }
   }
@@ -337,7 +337,7 @@ std::string Track::missing_input(const Seen& seen) const {
     const Edge& edge = body.edges_in[i];
     const Stage& parent = body.stages[edge.from];
     const bool inside = parent.group != no_index && parent.group == stage.group;
-    if (edge.kind != model::EdgeKind::regular || inside) {
+    if (inside) {
       continue;
     }
     if (!parent.available()) {

@@ -159,7 +159,7 @@ void Track::add_edges(const model::JobSubmitted& event, JobBody& body) const {
       continue;
     }
     if (from != no_index) {
-      body.edges_in.push_back({from, to, item.kind, item.kind});
+      body.edges_in.push_back({from, to, item.kind});
       body.stages[from].sink = false;
     } else {
       add_foreign_edge(names_->text(item.from), to, body);
@@ -429,15 +429,6 @@ void Track::apply_one(const model::EdgesChanged& event) {
   JobBody& body = *target_.job->body;
   close_group(GroupState::dissolved);
   shared_.dissolved(event);
-  for (const model::EdgeItem& item : event.edges) {
-    const Index from = find_stage(body, item.from);
-    const Index to = find_stage(body, item.to);
-    for (Edge& edge : body.edges_in) {
-      if (edge.from == from && edge.to == to) {
-        edge.kind = item.kind;
-      }
-    }
-  }
   for (const Index member : target_.group->members) {
     body.stages[member].group = no_index;
   }

@@ -122,8 +122,8 @@ void place_inside(const Machine& m, const TrialOn& on, const JobRow& job, std::u
   for (std::int32_t partition = 0; partition < spec.tasks; ++partition) {
     ExecutorId executor;
     if (on.preferences && !spec.prefers.empty()) {
-      executor =
-          preferred(m, inside, spec.profile, spec.prefers[static_cast<std::size_t>(partition)]);
+      executor = preferred(m, {inside, task_view(m, *job.spec, spec, partition)},
+                           spec.prefers[static_cast<std::size_t>(partition)]);
     }
     if (!executor.valid()) {
       executor = inside.first_free(spec.profile, 0);

@@ -49,6 +49,7 @@ Machine::Machine(const Machine& other)
       by_name(other.by_name),
       on_host(other.on_host),
       on_rack(other.on_rack),
+      place_by_name(other.place_by_name),
       keeps_expected_ends(other.keeps_expected_ends),
       wants_task_keys(other.wants_task_keys),
       expected_ends(other.expected_ends),

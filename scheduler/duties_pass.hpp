@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "scheduler/machine.hpp"
@@ -24,12 +25,21 @@ void end_commits(StageCold& cold);
 
 // ---- delay scheduling (locality.cpp, A13) ----
 [[nodiscard]] std::vector<Locality> locality_levels(const Machine& m, StageId stage);
-[[nodiscard]] model::NameId host_of(const Machine& m,
-                                    model::NameId name);  // of an executor; a host
-[[nodiscard]] ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profile,
+// Of an executor or a host; without a host if nobody has told of one with this name.
+[[nodiscard]] const Place& place_of(const Machine& m, model::NameId name);
+[[nodiscard]] std::span<const ExecutorId> live_on_host(const Machine& m, model::NameId host);
+[[nodiscard]] std::span<const ExecutorId> live_on_rack(const Machine& m, model::NameId rack);
+// What a task chooses among, and who ranks executors that its preferences leave open (A4, A15);
+// without a policy the lowest number goes first.
+struct Choice {
+  const SlotView& slots;
+  const TaskView& task;
+  const PlacementPolicy* placement = nullptr;
+};
+[[nodiscard]] ExecutorId preferred_at(const Machine& m, const Choice& choice,
                                       const std::vector<model::NameId>& prefers, Locality level);
 // Preferences only order the search (A13, A15): executors, then their hosts, then their racks.
-[[nodiscard]] ExecutorId preferred(const Machine& m, const SlotView& slots, ProfileId profile,
+[[nodiscard]] ExecutorId preferred(const Machine& m, const Choice& choice,
                                    const std::vector<model::NameId>& prefers);
 [[nodiscard]] bool is_delayed(const Machine& m,
                               StageId stage);  // does a locality wait hold for it?

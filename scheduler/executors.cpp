@@ -48,6 +48,13 @@ void expect_executor(Machine& m, const model::ExecutorSpec& spec) {
   m.idle.open(idle);
   m.expected_at.push_back(static_cast<std::uint32_t>(m.expected.size()));
   m.expected.push_back({spec, idle.value, true});
+  Place& host = m.place_by_name[spec.host.value];
+  host.host = spec.host;
+  if (spec.rack.valid() && std::ranges::find(host.racks, spec.rack) == host.racks.end()) {
+    host.racks.push_back(spec.rack);
+  }
+  m.place_by_name[spec.name.value] = {
+      spec.host, spec.rack.valid() ? std::vector{spec.rack} : std::vector<model::NameId>{}};
 }
 
 namespace {

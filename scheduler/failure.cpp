@@ -154,6 +154,41 @@ bool fails_alone(Machine& m, const RunRow& run, const TaskEnded& input) {
   return planted(Mutant::mu08) && input.reason == model::TaskReason::out_of_memory;
 }
 
+// X9, SS-1.8: of a regular stage. The first failure of an attempt ends it; each one strikes off the
+// outputs of the executor that it names.
+void fetch_failed(Step& s, const RunRow& run, ExecutorId source, std::uint32_t producer) {
+  Machine& m = s.m;
+  const StageId stage = run.stage;
+  const JobId job = m.stages[stage].job;
+  const bool first = m.stages[stage].phase == StagePhase::running;
+  if (first) {
+    end_attempt_by_fetch(s, stage);
+    if (m.engine.ignore_decommission_fetch_failures && source.valid() &&
+        m.executors[source].draining) {
+      --m.stages.edit(stage).failures;
+    }
+  }
+  const StageId read = origin_of(m, stage_of(m, job, producer));
+  std::vector<StageId> lost;
+  if (source.valid()) {
+    ++m.executors.edit(source).epoch;
+    lost = strike_off_only(s, neighbours(m, source), false);
+  }
+  if (m.stages[read].gang.valid() && m.gangs[m.stages[read].gang].barrier &&
+      m.gangs[m.stages[read].gang].phase == GangPhase::committed) {
+    drop_outputs(s, read);  // SS-1.8: a barrier stage is done anew as a whole
+    tell_available(s, read, false, lost);
+  }
+  if (first && m.stages[stage].failures < m.config.failure.max_stage_attempts &&
+      spec_of(m, read).indeterminate) {
+    roll_back(s, read);
+  }
+  want_lost(s, lost);
+  if (first && lives(m, job)) {
+    resubmit_later(s, stage, producer);
+  }
+}
+
 }  // namespace
 
 void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
@@ -190,32 +225,8 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     return;
   }
   if (input.reason == model::TaskReason::fetch_failed) {
-    if (!of_live_attempt) {
-      return;  // SS-1.8: of an older attempt, ignored
-    }
-    end_attempt_by_fetch(s, stage);
-    if (m.engine.ignore_decommission_fetch_failures && source.valid() &&
-        m.executors[source].draining) {
-      --m.stages.edit(stage).failures;
-    }
-    const StageId read = origin_of(m, stage_of(m, job, input.fetch_from.value));
-    std::vector<StageId> lost;
-    if (source.valid()) {
-      ++m.executors.edit(source).epoch;
-      lost = strike_off_only(s, neighbours(m, source), false);
-    }
-    if (m.stages[read].gang.valid() && m.gangs[m.stages[read].gang].barrier &&
-        m.gangs[m.stages[read].gang].phase == GangPhase::committed) {
-      drop_outputs(s, read);  // SS-1.8: a barrier stage is done anew as a whole
-      tell_available(s, read, false, lost);
-    }
-    if (m.stages[stage].failures < m.config.failure.max_stage_attempts &&
-        spec_of(m, read).indeterminate) {
-      roll_back(s, read);
-    }
-    want_lost(s, lost);
-    if (lives(m, job)) {
-      resubmit_later(s, stage, input.fetch_from.value);
+    if (run.attempt == row.attempt) {  // SS-1.8: ignored once there is a later one
+      fetch_failed(s, run, source, input.fetch_from.value);
     }
     return;
   }

@@ -1,10 +1,12 @@
 // Runs: where a task goes, how a try starts, and how its slot comes back. Whose turn it is belongs
 // to admission.cpp.
 #include <algorithm>
+#include <span>
 
 #include "model/support/draw.hpp"
 #include "scheduler/accounting.hpp"
 #include "scheduler/duties.hpp"
+#include "scheduler/places.hpp"
 #include "scheduler/slices.hpp"
 #include "scheduler/speculation.hpp"
 
@@ -32,59 +34,75 @@ void note_launch(Machine& m, StageId stage, StageCold& cold, RunId run, std::uin
   cold.launched.push_back({run, stamp});
 }
 
-// Of the executors in `list`, the one with most free slots, ties to the lowest number.
-ExecutorId best_of(const SlotView& slots, const std::vector<ExecutorId>& list, ProfileId profile) {
-  ExecutorId best;
-  std::int64_t best_free = 0;
-  for (const ExecutorId executor : list) {
-    const std::int64_t free = slots.free_slots(executor, profile);
-    if (free > best_free || (free == best_free && free > 0 && executor < best)) {
-      best = executor;
-      best_free = free;
-    }
+// Of the executors in `list`, the one with room that ranks first (A4, A15): by the policy, a copy
+// of which keeps the order of all executors as it is; without one by number.
+ExecutorId best_of(const Choice& choice, std::span<const ExecutorId> list) {
+  const ProfileId profile = choice.task.profile;
+  if (list.empty() || (list.size() == 1 && choice.slots.free_slots(list.front(), profile) == 0)) {
+    return ExecutorId{};
   }
-  return best;
+  if (list.size() == 1) {
+    return list.front();
+  }
+  const ThesePlaces these(choice.slots, list);
+  return choice.placement == nullptr ? these.first_free(profile, 0)
+                                     : choice.placement->clone()->pick(these, choice.task);
 }
 
 }  // namespace
 
-model::NameId host_of(const Machine& m, model::NameId name) {
-  const auto found = m.by_name.find(name.value);
-  return found == m.by_name.end() ? name : m.executors[found->second].host;
+const Place& place_of(const Machine& m, model::NameId name) {
+  static const Place nowhere;
+  const auto found = m.place_by_name.find(name.value);
+  return found == m.place_by_name.end() ? nowhere : found->second;
 }
 
-ExecutorId preferred_at(const Machine& m, const SlotView& slots, ProfileId profile,
-                        const std::vector<model::NameId>& prefers, Locality level) {
-  for (const model::NameId name : prefers) {
-    if (level == Locality::process) {
-      const auto found = m.by_name.find(name.value);
-      if (found != m.by_name.end() && slots.free_slots(found->second, profile) > 0) {
-        return found->second;
-      }
-      continue;
-    }
-    const auto host = m.on_host.find(host_of(m, name).value);
-    if (host == m.on_host.end() || host->second.empty()) {
-      continue;
-    }
-    const std::vector<ExecutorId>* list = &host->second;
-    if (level == Locality::rack) {
-      const auto rack = m.on_rack.find(m.executors[host->second.front()].rack.value);
-      list = rack == m.on_rack.end() ? nullptr : &rack->second;
-    }
-    if (list != nullptr) {
-      if (const ExecutorId best = best_of(slots, *list, profile); best.valid()) {
-        return best;
-      }
+std::span<const ExecutorId> live_on_host(const Machine& m, model::NameId host) {
+  const auto found = m.on_host.find(host.value);
+  return found == m.on_host.end() ? std::span<const ExecutorId>{} : found->second;
+}
+
+std::span<const ExecutorId> live_on_rack(const Machine& m, model::NameId rack) {
+  const auto found = m.on_rack.find(rack.value);
+  return found == m.on_rack.end() ? std::span<const ExecutorId>{} : found->second;
+}
+
+namespace {
+
+// The first choice at one level near one preferred place.
+ExecutorId best_near(const Machine& m, const Choice& choice, model::NameId name, Locality level) {
+  if (level == Locality::process) {
+    const auto found = m.by_name.find(name.value);
+    return found == m.by_name.end() ? ExecutorId{} : best_of(choice, {&found->second, 1});
+  }
+  const Place& place = place_of(m, name);
+  if (level == Locality::node) {
+    return best_of(choice, live_on_host(m, place.host));
+  }
+  for (const model::NameId rack : place.racks) {
+    if (const ExecutorId best = best_of(choice, live_on_rack(m, rack)); best.valid()) {
+      return best;
     }
   }
   return ExecutorId{};
 }
 
-ExecutorId preferred(const Machine& m, const SlotView& slots, ProfileId profile,
+}  // namespace
+
+ExecutorId preferred_at(const Machine& m, const Choice& choice,
+                        const std::vector<model::NameId>& prefers, Locality level) {
+  for (const model::NameId name : prefers) {
+    if (const ExecutorId best = best_near(m, choice, name, level); best.valid()) {
+      return best;
+    }
+  }
+  return ExecutorId{};
+}
+
+ExecutorId preferred(const Machine& m, const Choice& choice,
                      const std::vector<model::NameId>& prefers) {
   for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
-    const ExecutorId executor = preferred_at(m, slots, profile, prefers, level);
+    const ExecutorId executor = preferred_at(m, choice, prefers, level);
     if (executor.valid()) {
       return executor;
     }
@@ -110,7 +128,7 @@ ExecutorId place_task(Machine& m, const SlotView& slots, PlacementPolicy& placem
   const TaskView task = task_view(m, job, spec, partition);
   if (!spec.prefers.empty()) {
     const ExecutorId executor =
-        preferred(m, slots, spec.profile, spec.prefers[static_cast<std::size_t>(partition)]);
+        preferred(m, {slots, task, &placement}, spec.prefers[static_cast<std::size_t>(partition)]);
     if (executor.valid()) {
       return executor;
     }
@@ -131,15 +149,12 @@ Locality nearness(const Machine& m, const std::vector<model::NameId>& prefers,
     if (name == row.name) {
       return Locality::process;
     }
-    const model::NameId host = host_of(m, name);
-    if (host == row.host) {
+    const Place& place = place_of(m, name);
+    if (place.host == row.host) {
       best = Locality::node;
-      continue;
+    } else if (row.rack.valid() && std::ranges::find(place.racks, row.rack) != place.racks.end()) {
+      best = std::min(best, Locality::rack);
     }
-    const auto there = m.on_host.find(host.value);
-    const bool same_rack = row.rack.valid() && there != m.on_host.end() && !there->second.empty() &&
-                           m.executors[there->second.front()].rack == row.rack;
-    best = same_rack ? std::min(best, Locality::rack) : best;
   }
   return best;
 }

@@ -24,17 +24,16 @@ bool has_target(const Machine& m, const std::vector<model::NameId>& names, Local
           names, [&m](model::NameId name) { return m.by_name.contains(name.value); });
     case Locality::node:
       return std::ranges::any_of(names, [&m](model::NameId name) {
-        const auto found = m.on_host.find(host_of(m, name).value);
-        return found != m.on_host.end() && !found->second.empty();
+        return !live_on_host(m, place_of(m, name).host).empty();
+      });
+    case Locality::rack:
+      return std::ranges::any_of(names, [&m](model::NameId name) {
+        return std::ranges::any_of(place_of(m, name).racks, [&m](model::NameId rack) {
+          return !live_on_rack(m, rack).empty();
+        });
       });
     case Locality::no_preference:
       return names.empty();
-    case Locality::rack:
-      return std::ranges::any_of(names, [&m](model::NameId name) {
-        const auto host = m.on_host.find(host_of(m, name).value);
-        return host != m.on_host.end() && !host->second.empty() &&
-               m.executors[host->second.front()].rack.valid();
-      });
     case Locality::any:
       return true;
   }
@@ -118,11 +117,13 @@ Found place_near(Machine& m, const Where& where, StageId stage, std::int32_t par
     return {place_task(m, where.slots, where.placement, job, spec, partition),
             Locality::no_preference};
   }
+  const TaskView task = task_view(m, job, spec, partition);
   for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
     if (level > limit) {
       return {};
     }
-    const ExecutorId executor = preferred_at(m, where.slots, spec.profile, names, level);
+    const ExecutorId executor =
+        preferred_at(m, {where.slots, task, &where.placement}, names, level);
     if (executor.valid()) {
       return {executor, level};
     }

@@ -108,6 +108,8 @@ struct Machine {
   std::unordered_map<std::uint32_t, ExecutorId> by_name;
   std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_host;
   std::unordered_map<std::uint32_t, std::vector<ExecutorId>> on_rack;
+  // Of every executor that was ever told of, due or lost, and of every host (A15).
+  std::unordered_map<std::uint32_t, Place> place_by_name;
   // A17, only where the overtaking policy looks ahead: what runs by (expected end, run), and the
   // expected end by run. Derived from the runs.
   bool keeps_expected_ends = false;

@@ -143,7 +143,12 @@ void hold_success(Step& s, RunId id) {
       EndTask{id, model::TaskStatus::success, std::nullopt, true, in_share(m, id)});
   unlink_from_stage(m, id);
   free_run(s, id);
-  cold_of(m, run.stage).held.push_back({RunId{}, run.executor, run.partition});
+  std::vector<StageCold::HeldSuccess>& held = cold_of(m, run.stage).held;
+  held.push_back({RunId{}, run.executor, run.partition});
+  const StageRow& row = m.stages[run.stage];
+  if (row.done + std::ssize(held) == row.tasks) {
+    s.write(model::MemberFinished{stage_ref(m, run.stage)});  // C10
+  }
 }
 
 void drop_held(Step& s, StageId stage) {

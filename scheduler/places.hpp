@@ -1,11 +1,12 @@
-// Where tasks of a stage must not start: exclusion (SS-2.7), which says so, and a view of the slots
-// without some places. Where nothing is excluded nothing of this is reached, but for one branch at
-// each place. Internal to scheduler/.
+// Parts of the cluster: the places that a task prefers (A15), and those where tasks of a stage must
+// not start, with exclusion (SS-2.7), which says so. Where nothing is excluded nothing of that is
+// reached, but for one branch at each place. Internal to scheduler/.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "scheduler/duties.hpp"
@@ -38,6 +39,25 @@ class OpenPlaces final : public SlotView {
  private:
   const Machine& m_;
   ShutPlaces shut_;
+};
+
+// Some executors, few of all: what a task prefers.
+class ThesePlaces final : public SlotView {
+ public:
+  ThesePlaces(const SlotView& all, std::span<const ExecutorId> list) : all_(all), list_(list) {}
+
+  [[nodiscard]] std::size_t profile_count() const override { return all_.profile_count(); }
+  [[nodiscard]] std::size_t executor_count() const override { return all_.executor_count(); }
+  [[nodiscard]] std::uint64_t name_key(ExecutorId executor) const override {
+    return all_.name_key(executor);
+  }
+  [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override;
+  [[nodiscard]] ExecutorId most_free(ProfileId profile) const override;
+  [[nodiscard]] ExecutorId first_free(ProfileId profile, std::uint32_t from) const override;
+
+ private:
+  const SlotView& all_;
+  std::span<const ExecutorId> list_;  // by number
 };
 
 // The placement policy as ever, so that its order stays that of all executors; where it names a

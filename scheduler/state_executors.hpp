@@ -45,6 +45,13 @@ struct ExecutorRow {
   }
 };
 
+// Where an executor or a host is: preferences reach from a name to its host, then to its rack
+// (A15).
+struct Place {
+  model::NameId host;
+  std::vector<model::NameId> racks;  // of a host all that its executors have told
+};
+
 // An executor that is due to join (A5 counts it).
 struct ExpectedRow {
   model::ExecutorSpec spec;

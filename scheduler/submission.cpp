@@ -258,8 +258,7 @@ Verdict judge(Machine& m, const SubmitJob& input, const JobRow& job) {
   return verdict;
 }
 
-model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input,
-                                   const model::StageGraph& graph) {
+model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input) {
   const model::JobSpec& spec = *input.spec;
   model::JobSubmitted line{spec.name, spec.pool, spec.priority, {}, {}};
   for (std::uint32_t i = 0; i < input.own_stages; ++i) {
@@ -275,9 +274,8 @@ model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input,
       const bool foreign = edge.from.value >= input.own_stages;
       const model::NameId from = foreign ? input.foreign[edge.from.value - input.own_stages].name
                                          : spec.stages[edge.from.index()].name;
-      line.edges.push_back({from, spec.stages[to.index()].name,
-                            foreign ? model::EdgeKind::regular
-                                    : model::kind_between(graph, edge.from.value, to.value)});
+      line.edges.push_back(
+          {from, spec.stages[to.index()].name, model::effective_kind(edge, m.config.edges)});
     }
   }
   return line;
@@ -462,7 +460,7 @@ void submit_job(Step& s, const SubmitJob& input) {
   if (!verdict.codes.empty() && before) {
     s.write(*before);
   }
-  s.write(submitted_line(m, input, *row.graph));
+  s.write(submitted_line(m, input));
   if (!verdict.codes.empty()) {
     m.counters.live_jobs += planted(Mutant::m01) ? 1 : 0;
     reject(s, input, std::move(verdict));

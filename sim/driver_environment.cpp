@@ -176,9 +176,13 @@ std::uint32_t Driver::executor_named(model::NameId name) const {
 
 void Driver::lose(const model::LoseExecutor& fault) {
   const std::uint32_t named = executor_named(fault.executor);
+  std::optional<model::NameId> host;
   for (std::uint32_t i = 0; i < expected_.size(); ++i) {
-    if (expected_[i].due && expected_[i].spec->name == fault.executor &&
-        (!expected_[i].own || expected_[i].asked)) {
+    if (expected_[i].spec->name != fault.executor) {
+      continue;
+    }
+    host = expected_[i].spec->host;
+    if (expected_[i].due && (!expected_[i].own || expected_[i].asked)) {
       expected_[i].due = false;
       if (scaling_) {
         member_will_not_come(i);
@@ -186,14 +190,15 @@ void Driver::lose(const model::LoseExecutor& fault) {
       step(scheduler::GiveUpExecutor{scheduler::ExpectedId{i}});
     }
   }
-  if (named == nobody) {
-    return;
+  if (named != nobody) {
+    host = executors_[named].host;
   }
   if (fault.cause != model::LossCause::host) {
-    die(named, fault);
+    if (named != nobody) {
+      die(named, fault);
+    }
     return;
   }
-  const model::NameId host = executors_[named].host;
   for (std::uint32_t i = 0; i < executors_.size(); ++i) {
     if (executors_[i].host == host) {
       die(i, fault);

@@ -262,6 +262,7 @@ bool World::lose(const LoseExecutor& loss) {
       taken.push_back(e);
     }
   }
+  std::ranges::sort(taken, {}, [this](int e) { return number_of(e); });
   for (const int e : taken) {
     Executor& executor = executors_[e];
     const bool called_off = executor.number == nobody;  // A14

@@ -319,6 +319,8 @@ void World::member_done(Job& job, Unit& unit, int s) {
     case Completion::after_parents:  // C6
       if (producers_done(job, s)) {
         release(job, unit, s);
+      } else if (config_.task_end == TaskEndAxis::at_once && stage.spec->tasks > 0) {
+        say(MemberFinished{job.ref(s)}, "C10");
       }
       break;
     default:  // C7

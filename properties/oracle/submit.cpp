@@ -150,7 +150,8 @@ bool World::reused(const Job& job) const {
   });
 }
 
-// A9: slots of the default profile less running and enqueued tasks of other work.
+// A9: slots of the default profile less running and enqueued tasks of other work; of attempts that
+// are over nothing counts any more, whatever still runs of them (case SPK-I-042, SS-3.4).
 std::int64_t World::unclaimed() {
   std::int64_t slots = 0;
   for (const Executor& e : executors_) {
@@ -165,7 +166,8 @@ std::int64_t World::unclaimed() {
   }
   for (const Try& task : tries_) {
     const StageSpec& stage = *task.job->stages[task.stage].spec;
-    slots -= !task.over && stage.profile == ProfileId{0U} ? 1 : 0;
+    const bool live = !task.over && task.job->stages[task.stage].attempts[task.attempt].open;
+    slots -= live && stage.profile == ProfileId{0U} ? 1 : 0;
   }
   return std::max<std::int64_t>(slots, 0);
 }

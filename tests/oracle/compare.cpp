@@ -1,7 +1,5 @@
 // Left out: `run`, `probe` and `run_end` (they depend on options, scenario.md 5), and the words of
-// `detail` (section 5 gives it no text). Edges of both kinds between the same two stages count as
-// pipelined: the core writes them so, which is a disagreement (scenario.md 5, `job_submitted`: each
-// kind is that of its mark and the axis) that would stand before everything else of such a job.
+// `detail` (section 5 gives it no text).
 #include "tests/oracle/compare.hpp"
 
 #include <fmt/format.h>
@@ -35,15 +33,6 @@ std::optional<std::string> line_of(model::Event event, const model::NameTable& n
   }
   if (auto* end = std::get_if<model::JobEnd>(&event.body)) {
     end->detail = {};
-  }
-  if (auto* job = std::get_if<model::JobSubmitted>(&event.body)) {
-    for (model::EdgeItem& edge : job->edges) {
-      const bool pipelined = std::ranges::any_of(job->edges, [&](const model::EdgeItem& other) {
-        return other.from == edge.from && other.to == edge.to &&
-               other.kind == model::EdgeKind::pipelined;
-      });
-      edge.kind = pipelined ? model::EdgeKind::pipelined : edge.kind;
-    }
   }
   return model::journal_line(event, names);
 }

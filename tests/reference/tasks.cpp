@@ -114,10 +114,13 @@ void Reference::count_failure(const Task& task, bool counts) {
 
 void Reference::fetch_failed(const Task& task) {
   Stage& stage = *task.stage;
-  if (!stage.running() || task.ref.attempt != stage.number()) {
-    return;
+  if (task.ref.attempt != stage.number()) {
+    return;  // SS-1.8: there is a later attempt
   }
-  end_attempt(stage, StageReason::fetch_failed);
+  const bool first = stage.running();
+  if (first) {
+    end_attempt(stage, StageReason::fetch_failed);
+  }
   const NameId from_job = task.fetch->fetch_from_job;
   const bool own = !from_job.valid() || from_job == stage.job->spec->name;
   const NameId from_name =
@@ -138,6 +141,9 @@ void Reference::fetch_failed(const Task& task) {
          strike([=](const Stage&, const Executor& other) { return &other == executor; })) {
       again(*lost.stage);
     }
+  }
+  if (!first) {
+    return;
   }
   if (producer != nullptr && producer->spec->indeterminate && producer->number() == attempt &&
       !used_up(stage)) {
@@ -170,9 +176,7 @@ Executor* Reference::place(const Stage& stage, int partition) {
   if (!stage.spec->prefers.empty()) {
     for (const NameId name : stage.spec->prefers[static_cast<std::size_t>(partition)]) {
       const Executor* named = find_executor(name);
-      if (named == nullptr || named->joined) {
-        hosts.push_back(named != nullptr ? named->spec.host : name);
-      }
+      hosts.push_back(named != nullptr ? named->spec.host : name);
       if (Executor* found = best([name](const Executor& one) { return one.spec.name == name; })) {
         return found;
       }

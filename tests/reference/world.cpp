@@ -130,9 +130,8 @@ void Reference::plan_fault(const model::TimedFault& fault, Instant t) {
 void Reference::lose(const model::LoseExecutor& loss) {
   Executor* named = find_executor(loss.executor);
   if (!named->joined && !std::ranges::count(joined_, named)) {
-    named->died = std::min(named->died, now_);  // it will not come; its host is none yet
+    named->died = std::min(named->died, now_);  // it will not come
     named->due = false;
-    return;
   }
   const auto joined = joined_;
   for (Executor* executor : joined) {
