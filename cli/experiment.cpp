@@ -15,6 +15,7 @@
 #include "policies/registry.hpp"
 #include "properties/expectations.hpp"
 #include "properties/monitor_set.hpp"
+#include "properties/oracle/compare.hpp"
 #include "properties/registry.hpp"
 #include "traces/input_file.hpp"
 #include "traces/journal_json.hpp"
@@ -183,6 +184,10 @@ Result<Simulated> run_with(Listeners& listeners, const Experiment& experiment,
   if (options.listener != nullptr) {
     observers.push_back(options.listener);
   }
+  properties::oracle::Recorder recorder;
+  if (options.ask_oracle) {
+    observers.push_back(&recorder);
+  }
   const sim::RunResult result =
       sim::run(scenario, *policies, observers, run_options(scenario, options.probe_one_in));
   listeners.monitors.finish();
@@ -196,6 +201,13 @@ Result<Simulated> run_with(Listeners& listeners, const Experiment& experiment,
   simulated.run.faults_never_fired = result.faults_never_fired;
   simulated.names = result.names;
   simulated.interrupted = result.cause == model::RunEndCause::interrupted;
+  if (options.ask_oracle && !simulated.interrupted) {
+    auto compared = properties::oracle::compare(scenario, recorder.events, *result.names);
+    simulated.oracle_refuses = std::move(compared.refused);
+    if (compared.difference) {
+      simulated.run.violations.push_back(properties::oracle::violation_of(*compared.difference));
+    }
+  }
   if (listeners.expectations && !simulated.interrupted) {
     auto compared = differences(experiment);
     if (!compared) {

@@ -38,6 +38,7 @@ struct SimulateOptions {
   std::optional<std::string> journal;
   bool judge_expectations = false;
   std::int64_t probe_one_in = 1;
+  bool ask_oracle = false;  // what contradicts the specification is a violation, too
   // Gets every event, after the others; its name table lives as long as the Simulated.
   model::Observer* listener = nullptr;
 };
@@ -45,6 +46,7 @@ struct SimulateOptions {
 struct Simulated {
   reports::ScenarioRun run;
   bool interrupted = false;
+  std::optional<std::string> oracle_refuses;      // asked, and why it does not model the scenario
   std::shared_ptr<const model::NameTable> names;  // of the journal
 };
 

@@ -285,6 +285,7 @@ void read_planting(const CommandLine& line, Settings& settings) {
   settings.without = line.values("--without");
   settings.tests = line.value("--tests").value_or(settings.tests);
   settings.campaign_only = line.has("--campaign-only");
+  settings.oracle = line.has("--oracle");
 }
 
 void read_explaining(Reader& reader, const CommandLine& line, Settings& settings) {

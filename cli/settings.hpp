@@ -61,6 +61,7 @@ struct Settings {
   std::vector<std::string> without;
   std::string tests = "tests";
   bool campaign_only = false;
+  bool oracle = false;
 
   // explain
   std::string job;

@@ -18,6 +18,7 @@
 #include "policies/registry.hpp"
 #include "properties/fuzz/campaign.hpp"
 #include "properties/fuzz/timeline.hpp"
+#include "properties/oracle/compare.hpp"
 #include "properties/registry.hpp"
 #include "reports/writer.hpp"
 #include "traces/input_file.hpp"
@@ -179,6 +180,9 @@ std::string statement_of(std::string_view property) {
   if (const properties::Property* known = properties::find_property(property)) {
     return fmt::format("{}: {}", known->clause, known->statement);
   }
+  if (property == properties::oracle::contradiction) {
+    return "the journal is not the one that the specification demands (docs/decisions/0018)";
+  }
   return property == properties::policy_fault ? "a policy broke its contract"
                                               : "a check of this program failed";
 }
@@ -193,9 +197,10 @@ struct Campaign {
 
 std::vector<std::string> commands_of(const Campaign& campaign, const properties::Failure& failure,
                                      const std::string& path) {
-  std::vector<std::string> commands{fmt::format("rehearse run {}", path)};
+  const std::string oracle = campaign.settings.oracle ? " --oracle" : "";
+  std::vector<std::string> commands{fmt::format("rehearse run {}{}", path, oracle)};
   if (failure.seed) {
-    std::string again = fmt::format("rehearse fuzz --runs 1 --seed {}", *failure.seed);
+    std::string again = fmt::format("rehearse fuzz --runs 1 --seed {}{}", *failure.seed, oracle);
     for (const std::string_view option : {"--dialect", "--set", "--policy"}) {
       for (const std::string& value : campaign.line.values(option)) {
         again += fmt::format(" {} '{}'", option, value);
@@ -218,7 +223,8 @@ reports::Counterexample make_counterexample(const Campaign& campaign,
                                                  properties::judge_of(campaign.harness), options);
   properties::Harness to_the_end = campaign.harness;  // what is written down is of a whole run
   to_the_end.interrupted = nullptr;
-  const properties::JudgedRun run = properties::run_judged(shrunk.scenario, to_the_end, {});
+  const properties::JudgedRun run =
+      properties::run_judged(shrunk.scenario, to_the_end, properties::full_watch(to_the_end));
 
   reports::Counterexample found;
   const model::Violation& violation = shrunk.finding.violation;
@@ -363,7 +369,8 @@ VerbResult fuzz_scheduler(const CommandLine& line, const Settings& settings) {
   const properties::Harness harness{
       .policies = [](const model::SchedulerConfig& config) { return policies::make(config); },
       .between = {},
-      .interrupted = interrupted};
+      .interrupted = interrupted,
+      .oracle_one_in = settings.oracle ? properties::oracle_share : 0};
   const auto started = Clock::now();
   properties::CampaignOptions options = campaign_options(settings, *gen, started);
   std::vector<reports::Input> inputs;

@@ -19,6 +19,7 @@
 #include "policies/registry.hpp"
 #include "properties/mutants/hunt.hpp"
 #include "properties/mutants/mutant_table.hpp"
+#include "properties/oracle/compare.hpp"
 #include "properties/registry.hpp"
 #include "scheduler/plant.hpp"
 #include "traces/input_file.hpp"
@@ -52,7 +53,8 @@ properties::Harness make_harness() {
                 return policies::make(config);
               },
           .between = {},
-          .interrupted = run_is_over};
+          .interrupted = run_is_over,
+          .oracle_one_in = properties::oracle_share};
 }
 
 // A mutant is planted as long as this lives, and none afterwards.
@@ -92,7 +94,8 @@ Result<std::vector<const MutantInfo*>> chosen(const Settings& settings) {
 
 Result<void> check_properties(const Settings& settings) {
   for (const std::string& id : settings.without) {
-    if (properties::find_property(id) == nullptr && id != properties::internal_fault) {
+    if (properties::find_property(id) == nullptr && id != properties::internal_fault &&
+        id != properties::oracle::contradiction) {
       return std::unexpected(Error{.what = fmt::format("there is no property \"{}\"", id),
                                    .field = "--without",
                                    .remedy = "see list properties"});
@@ -232,7 +235,7 @@ Result<properties::Hunt> run_campaign(const Work& work, const MutantInfo& mutant
   };
   options.is_clean = [&work, &mutant](const model::Scenario& scenario) {
     scheduler::plant(Mutant::none);
-    const bool clean = !properties::find_in_run(scenario, work.harness, false, {});
+    const bool clean = !properties::find_in_run(scenario, work.harness, std::nullopt, {});
     scheduler::plant(mutant.mutant);
     return clean;
   };

@@ -89,14 +89,19 @@ Piece run_one(const CommandLine& line, const Settings& settings, RunNumber numbe
     piece.error = experiment.error();
     return piece;
   }
-  auto simulated = simulate(
-      *experiment,
-      {.journal = journal_of(settings, number), .judge_expectations = true, .probe_one_in = 1});
+  auto simulated = simulate(*experiment, {.journal = journal_of(settings, number),
+                                          .judge_expectations = true,
+                                          .probe_one_in = 1,
+                                          .ask_oracle = settings.oracle});
   if (!simulated) {
     piece.error = std::move(simulated.error());
     return piece;
   }
   piece.interrupted = simulated->interrupted;
+  if (simulated->oracle_refuses) {
+    piece.input.warnings.push_back(
+        {std::nullopt, "not compared with the oracle: " + *simulated->oracle_refuses});
+  }
   piece.run = std::move(simulated->run);
   return piece;
 }

@@ -25,10 +25,10 @@ struct Chunk {
 
 void run_one(Chunk& chunk, const model::Scenario& scenario, std::optional<std::uint64_t> seed,
              const Harness& harness) {
-  const bool twice = seed && *seed % twice_one_in == 0;
-  const RunWatch watch{.reached = &chunk.reached, .watcher = nullptr, .audit_digest = false};
+  RunWatch watch = full_watch(harness);
+  watch.reached = &chunk.reached;
   JudgedRun run =
-      twice ? run_judged_twice(scenario, harness, watch) : run_judged(scenario, harness, watch);
+      seed ? run_seed(scenario, *seed, harness, watch) : run_judged(scenario, harness, watch);
   ++chunk.runs;
   chunk.core_steps += run.result.core_steps;
   chunk.mix.add(scenario, run);

@@ -8,6 +8,8 @@
 
 #include "model/support/check.hpp"
 #include "properties/monitor_set.hpp"
+#include "properties/oracle/compare.hpp"
+#include "properties/oracle/oracle.hpp"
 #include "properties/registry.hpp"
 
 namespace rehearse::properties {
@@ -49,6 +51,20 @@ Finding fault(std::string_view property, const std::exception& thrown) {
   return finding;
 }
 
+// What the oracle says of a run in which no monitor found anything.
+void ask_oracle(const model::Scenario& scenario, const oracle::Recorder& journal, JudgedRun& run) {
+  const bool whole = run.result.cause != model::RunEndCause::interrupted;
+  if (!whole || !run.findings.empty()) {
+    return;
+  }
+  const oracle::Comparison compared = oracle::compare(scenario, journal.events, *run.result.names);
+  if (const auto& difference = compared.difference) {
+    run.findings.push_back(
+        {oracle::violation_of(*difference), difference->clause + " " + difference->kind});
+    run.found_at = compared.events + 1;
+  }
+}
+
 void run_with(MonitorSet& monitors, Counter& counter, const model::Scenario& scenario,
               const Harness& harness, const RunWatch& watch, JudgedRun& run) {
   const auto policies = harness.policies(scenario.scheduler);
@@ -60,6 +76,11 @@ void run_with(MonitorSet& monitors, Counter& counter, const model::Scenario& sce
   if (watch.watcher != nullptr) {
     observers.push_back(watch.watcher);
   }
+  oracle::Recorder journal;
+  const bool compares = watch.oracle && !oracle::refusal(scenario);
+  if (compares) {
+    observers.push_back(&journal);
+  }
   sim::RunOptions options;
   options.promises = promised(scenario.scheduler, scenario.timing);
   options.audit_digest = watch.audit_digest;
@@ -67,6 +88,9 @@ void run_with(MonitorSet& monitors, Counter& counter, const model::Scenario& sce
   run.result = sim::run(scenario, *policies, observers, options);
   monitors.finish();
   run.findings = findings_of(monitors, scenario.names);
+  if (compares) {
+    ask_oracle(scenario, journal, run);
+  }
 }
 
 }  // namespace
@@ -81,7 +105,7 @@ JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
   Counter counter;
   try {
     run_with(monitors, counter, scenario, harness, watch, run);
-    if (!run.findings.empty()) {
+    if (!monitors.violations().empty()) {
       run.found_at = monitors.find(run.findings.front().violation.property)->first_found_at;
     }
     if (watch.reached != nullptr) {
@@ -97,6 +121,12 @@ JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
   run.tasks = counter.tasks;
   run.groups = counter.groups;
   return run;
+}
+
+RunWatch full_watch(const Harness& harness) {
+  RunWatch watch;
+  watch.oracle = harness.oracle_one_in > 0;
+  return watch;
 }
 
 JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
@@ -116,9 +146,16 @@ JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harne
   return run;
 }
 
+JudgedRun run_seed(const model::Scenario& scenario, std::uint64_t seed, const Harness& harness,
+                   RunWatch watch) {
+  watch.oracle = harness.oracle_one_in > 0 && seed % harness.oracle_one_in == 0;
+  return seed % twice_one_in == 0 ? run_judged_twice(scenario, harness, watch)
+                                  : run_judged(scenario, harness, watch);
+}
+
 Judge judge_of(const Harness& harness) {
   return [&harness](const model::Scenario& scenario) {
-    return run_judged(scenario, harness, {}).findings;
+    return run_judged(scenario, harness, full_watch(harness)).findings;
   };
 }
 

@@ -23,9 +23,14 @@ struct Harness {
   // does not. For tests of the harness itself.
   std::function<std::unique_ptr<model::Observer>(model::Observer& monitors)> between;
   bool (*interrupted)() = nullptr;  // ends a run early; may be null
+  // One seed in so many of a campaign is compared with the oracle, where it models the scenario;
+  // 0: none. The oracle looks at everything in every pass: it takes ten times as long as a run.
+  std::uint64_t oracle_one_in = 0;
 };
 
-// Findings that no monitor makes.
+inline constexpr std::uint64_t oracle_share = 8;  // what campaigns use for oracle_one_in
+
+// Findings that no monitor makes; oracle/compare.hpp has one more.
 inline constexpr std::string_view internal_fault = "INTERNAL_FAULT";  // a check of this program
 inline constexpr std::string_view policy_fault = "POLICY_FAULT";      // a policy broke its contract
 inline constexpr std::string_view not_deterministic = "DETERMINISTIC";
@@ -43,9 +48,12 @@ struct RunWatch {
   Reached* reached = nullptr;
   model::Observer* watcher = nullptr;
   bool audit_digest = false;
+  bool oracle = false;  // compare the journal with the oracle's, when the monitors find nothing
 };
 [[nodiscard]] JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
                                    const RunWatch& watch);
+// Of a run that is of no seed: against the oracle where the harness knows it.
+[[nodiscard]] RunWatch full_watch(const Harness& harness);
 
 // The same with the digest audited, and once more if nothing was found: a run with another journal,
 // or in which something is found, is not_deterministic. For one seed in so many of a campaign.
@@ -53,7 +61,11 @@ inline constexpr std::uint64_t twice_one_in = 100;
 [[nodiscard]] JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
                                          RunWatch watch);
 
-// run_judged() as the shrinker asks for it.
+// How the run of one seed is watched: each so manieth twice, each so manieth against the oracle.
+[[nodiscard]] JudgedRun run_seed(const model::Scenario& scenario, std::uint64_t seed,
+                                 const Harness& harness, RunWatch watch);
+
+// run_judged() as the shrinker asks for it, against the oracle where the harness knows it.
 [[nodiscard]] Judge judge_of(const Harness& harness);
 
 // Findings of one property that say the same are in one bucket: the words of the detail without

@@ -44,8 +44,7 @@ Found run_batch(const HuntOptions& options, const Harness& harness, std::int64_t
     const std::int64_t end = std::min(begin + chunk_runs, first + size);
     for (std::int64_t run = begin; run < end && run < best.load(); ++run) {
       const std::uint64_t seed = options.first_seed + static_cast<std::uint64_t>(run);
-      const auto by = find_in_run(generate(options.gen, seed), harness, seed % twice_one_in == 0,
-                                  options.without);
+      const auto by = find_in_run(generate(options.gen, seed), harness, seed, options.without);
       if (by) {
         found[chunk] = {run, *by};
         std::int64_t before = best.load();
@@ -62,9 +61,9 @@ Found run_batch(const HuntOptions& options, const Harness& harness, std::int64_t
 }  // namespace
 
 std::optional<std::string> find_in_run(const model::Scenario& scenario, const Harness& harness,
-                                       bool twice, const Without& without) {
-  const JudgedRun run =
-      twice ? run_judged_twice(scenario, harness, {}) : run_judged(scenario, harness, {});
+                                       std::optional<std::uint64_t> seed, const Without& without) {
+  const JudgedRun run = seed ? run_seed(scenario, *seed, harness, {})
+                             : run_judged(scenario, harness, full_watch(harness));
   for (const Finding& finding : run.findings) {
     if (!is_left_out(without, finding.violation.property)) {
       return finding.violation.property;

@@ -43,9 +43,11 @@ struct Hunt {
   std::optional<std::uint64_t> seed;
 };
 
-// What a run of a campaign finds, first things first.
+// What a run finds, first things first: the run of a seed of a campaign, or of none, which is
+// compared with the oracle where the harness knows it.
 [[nodiscard]] std::optional<std::string> find_in_run(const model::Scenario& scenario,
-                                                     const Harness& harness, bool twice,
+                                                     const Harness& harness,
+                                                     std::optional<std::uint64_t> seed,
                                                      const Without& without);
 
 // The find of the lowest seed: the same on any number of threads.

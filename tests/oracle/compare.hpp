@@ -1,26 +1,18 @@
-// Two journals of one scenario, event for event: what the specification demands (the oracle) and
-// what came (the core). What is left out of the comparison, and by which silence, stands in
-// compare.cpp and in docs/decisions/0018-oracle.md.
+// One run of a scenario by the core, against what the oracle demands of it.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/scenario.hpp"
+#include "properties/oracle/compare.hpp"
 
 namespace rehearse::oracle_test {
 
-struct Comparison {
-  std::optional<std::string> refused;     // why the oracle does not model the scenario
-  std::optional<std::string> difference;  // the first one: clause, both sides, what came before
-  std::size_t events = 0;                 // compared and equal
-  // Equal but for where in a pass refusals are told, which no clause says (C12: once, in the first
-  // pass that refuses it); decision 3 says it for most.
-  bool refusals_move = false;
-};
+[[nodiscard]] properties::oracle::Comparison compare(const model::Scenario& scenario);
 
-[[nodiscard]] Comparison compare(const model::Scenario& scenario);
+// The difference with what came before it, several lines.
+[[nodiscard]] std::string text_of(const properties::oracle::Difference& difference);
 
 // What the oracle demands, a line each, with the clause behind it.
 [[nodiscard]] std::vector<std::string> demanded_lines(const model::Scenario& scenario);

@@ -45,7 +45,7 @@ struct Tally {
   int listed = 0;
   std::size_t events = 0;
 
-  void add(const std::string& key, const oracle_test::Comparison& one) {
+  void add(const std::string& key, const properties::oracle::Comparison& one) {
     if (one.refused) {
       ++refused[*one.refused];
       return;
@@ -58,7 +58,7 @@ struct Tally {
     }
     wrong.push_back(key);
     fmt::print("{}: {}\n{}", key, expected ? "listed as a disagreement, and is none" : "differs",
-               one.difference.value_or(""));
+               one.difference ? oracle_test::text_of(*one.difference) : "");
   }
 
   int report(bool verbose) const {
