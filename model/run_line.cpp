@@ -1,10 +1,13 @@
 // What of the line only the scenario knows; see the header.
 #include "model/run_line.hpp"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "model/axes.hpp"
 #include "model/scheduler_config.hpp"
+#include "model/stage_graph.hpp"
 
 namespace rehearse::model {
 
@@ -28,6 +31,34 @@ RunStart run_line(const Scenario& scenario, std::string_view version, NameTable&
     line.profiles.push_back(std::move(amounts));
   }
   return line;
+}
+
+std::vector<KeyValue> rejection_facts(const Scenario& scenario, NameTable& names) {
+  std::vector<KeyValue> facts;
+  if (scenario.cluster.autoscale) {
+    facts.push_back({names.intern("autoscale"), names.intern("on")});
+  }
+  const auto once = [&](NameId job) {
+    const auto at = std::ranges::find(scenario.jobs, job, &JobSpec::name);
+    return at != scenario.jobs.end() && at->repeat_count == 1;
+  };
+  for (const JobSpec& job : scenario.jobs) {
+    for (const EdgeSpec& edge : job.edges) {
+      const bool asks = edge.reuse_job.valid() &&
+                        effective_kind(edge, scenario.scheduler.edges) == EdgeKind::pipelined;
+      if (!asks || !once(job.name) || !once(edge.reuse_job)) {
+        continue;
+      }
+      std::string text(scenario.names.text(job.name));
+      for (const NameId part :
+           {job.stages[edge.from.index()].name, edge.reuse_job, edge.reuse_stage}) {
+        text += "/";
+        text += scenario.names.text(part);
+      }
+      facts.push_back({names.intern("reuse"), names.intern(text)});
+    }
+  }
+  return facts;
 }
 
 }  // namespace rehearse::model

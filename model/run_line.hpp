@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "model/scenario.hpp"
 #include "model/support/events.hpp"
@@ -12,5 +13,11 @@ namespace rehearse::model {
 // Names go into `names`, a copy of the scenario's table or that itself.
 [[nodiscard]] RunStart run_line(const Scenario& scenario, std::string_view version,
                                 NameTable& names);
+
+// Facts about the cluster and the jobs that decide a rejection and that no line shows, for the
+// overheads of the first line (docs/decisions/0020): `autoscale`, and `reuse` for each edge that
+// asks for the pipelined shuffle of another job, "reader/from/owner/stage". Where either of the two
+// jobs is repeated there is no single name to give, and no fact.
+[[nodiscard]] std::vector<KeyValue> rejection_facts(const Scenario& scenario, NameTable& names);
 
 }  // namespace rehearse::model

@@ -1,6 +1,8 @@
 // A group fails as one (X1, X2, X4, X6): a member's failure fails the group at that instant, its
 // other tasks are killed and its members failed at that instant, nobody outside is touched, nothing
 // of that attempt starts afterwards, and the first of it ends the job unless the group is rerun.
+// The other way round a group fails for its cause only: a task of its own that failed in a way that
+// counts, or an executor that was lost (X1, X17).
 // Groups of two or more; barrier stages fail as SS-3.6 says. Which losses of finished tasks must
 // fail a group (X3, X10) depends on data the journal does not have and is not judged.
 // registry: GROUP_ATOMIC
@@ -18,7 +20,7 @@ class GroupAtomic final : public MonitorOf<GroupAtomic> {
   using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override {
-    return kinds<model::TaskStart, model::TaskEnd, model::GroupAdmitted>();
+    return kinds<model::TaskStart, model::TaskEnd, model::GroupAdmitted, model::GroupFailed>();
   }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
@@ -45,8 +47,12 @@ class GroupAtomic final : public MonitorOf<GroupAtomic> {
     }
   }
 
-  // X16: a rerun may begin in the instant of the failure, when all of it is over.
-  void event(const model::Event& /*event*/, const Seen& seen) override {
+  void event(const model::Event& event, const Seen& seen) override {
+    if (const auto* failed = event.as<model::GroupFailed>()) {
+      check_cause(*failed, seen);
+      return;
+    }
+    // X16: a rerun may begin in the instant of the failure, when all of it is over.
     if (seen.group->gang_of_several() && seen.group->failed_in == track().instant()) {
       check_failed(*seen.job, *seen.group);
     }
@@ -75,6 +81,23 @@ class GroupAtomic final : public MonitorOf<GroupAtomic> {
   }
 
  private:
+  void check_cause(const model::GroupFailed& event, const Seen& seen) {
+    if (!seen.group->gang_of_several()) {
+      return;
+    }
+    if (event.cause == model::Code::task_failed &&
+        seen.group->task_failed_in != track().instant()) {
+      found(
+          fmt::format("{} failed as TASK_FAILED, and none of its tasks failed so that it counts "
+                      "(X1)",
+                      track().name(event.group)));
+    }
+    if (event.cause == model::Code::executor_lost && track().lost_executors().empty()) {
+      found(fmt::format("{} failed as EXECUTOR_LOST, and no executor was lost (X1)",
+                        track().name(event.group)));
+    }
+  }
+
   void check_failed(const Job& job, const Group& group) {
     if (group.running > 0) {
       found(fmt::format("{} failed and {} of its tasks still run (X4)", track().name(job, group),

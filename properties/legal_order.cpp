@@ -1,6 +1,8 @@
 // Every task, stage, group and job follows its automaton, the run line is first, run_end is last
-// and time never goes back (C12 and "Order within a step" of scenario.md section 5). Whatever names
-// something that does not exist is reported here; the other monitors never see it.
+// and time never goes back (C12 and "Order within a step" of scenario.md section 5). Under
+// `completion: after-parents` a member's success counts behind its pipelined producers (C6); where
+// task_end comes at once it does so with stage_completed only, so that is what is judged. Whatever
+// names something that does not exist is reported here; the other monitors never see it.
 // registry: LEGAL_ORDER
 #include <fmt/format.h>
 
@@ -64,6 +66,11 @@ class LegalOrder final : public MonitorOf<LegalOrder> {
       found(fmt::format("{} started and ended with different marks of speculation",
                         track().name(event.task)));
     }
+    if (success && event.counted.value_or(true) && seen.group != nullptr &&
+        track().rules().config.task_end == model::TaskEndAxis::with_release &&
+        seen.group->attempt == event.task.attempt) {
+      check_producers(seen, [&] { return track().name(event.task); });
+    }
   }
 
   void event(const model::Event& event, const Seen& seen) override {
@@ -100,6 +107,26 @@ class LegalOrder final : public MonitorOf<LegalOrder> {
   }
 
  private:
+  // C6: one of the producers has not completed in this attempt of the group.
+  template <class Name>
+  void check_producers(const Seen& seen, Name name) {
+    if (track().rules().config.completion != model::Completion::after_parents) {
+      return;
+    }
+    const JobBody& body = *seen.job->body;
+    const Stage& stage = *seen.stage;
+    for (Index i = stage.in_first; i < stage.in_first + stage.in_count; ++i) {
+      const Edge& edge = body.edges_in[i];
+      const Stage& producer = body.stages[edge.from];
+      if (edge.kind == model::EdgeKind::pipelined && producer.group == stage.group &&
+          producer.state != AttemptState::succeeded) {
+        found(fmt::format("{} succeeds before its producer {} has completed (C6)", name(),
+                          track().name(*seen.job, producer)));
+        return;
+      }
+    }
+  }
+
   void check_partition(const model::TaskStart& event, std::int32_t p, const Seen& seen) {
     const Partition& partition = seen.at(event.task, p);
     if (!seen.stage->subset.empty() && !contains(seen.stage->subset, p)) {
@@ -290,6 +317,9 @@ class LegalOrder final : public MonitorOf<LegalOrder> {
     const bool gang = seen.group != nullptr && seen.group->gang_of_several();
     if (success && event.reason) {
       found(fmt::format("{} completed well with a reason (C12)", track().name(event.stage)));
+    }
+    if (success && gang) {
+      check_producers(seen, [&] { return track().name(event.stage); });
     }
     const bool all_done = stage.done == stage.tasks || (gang && stage.all_succeeded());
     if (success && !all_done &&

@@ -23,6 +23,7 @@ using MakeMonitor = std::unique_ptr<Monitor> (*)(const Track&);
 [[nodiscard]] std::unique_ptr<Monitor> make_no_retraction(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_task_accounting(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_commit_once(const Track& track);
+[[nodiscard]] std::unique_ptr<Monitor> make_single_owner(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_fenced(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_reject_pure(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_quiescent(const Track& track);
@@ -34,5 +35,6 @@ using MakeMonitor = std::unique_ptr<Monitor> (*)(const Track&);
 [[nodiscard]] std::unique_ptr<Monitor> make_work_conserving(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_no_livelock(const Track& track);
 [[nodiscard]] std::unique_ptr<Monitor> make_prompt_failure(const Track& track);
+[[nodiscard]] std::unique_ptr<Monitor> make_fail_fast(const Track& track);
 
 }  // namespace rehearse::properties

@@ -13,7 +13,7 @@ namespace rehearse::properties {
 namespace {
 
 // One letter per dialect in the order of model::Dialect: P promised (a note of the table included),
-// o reported only, - void.
+// o reported only, - void. FAIL_FAST: docs/decisions/0020-rejections.md.
 struct PromiseRow {
   std::string_view id;
   std::string_view by_dialect;
@@ -22,19 +22,33 @@ struct PromiseRow {
 constexpr std::string_view by_all = "PPPPPPPPP";
 
 constexpr auto promise_rows = std::to_array<PromiseRow>({
-    PromiseRow{"NO_OVERSUBSCRIPTION", by_all},  PromiseRow{"TASK_ACCOUNTING", by_all},
-    PromiseRow{"NO_RETRACTION", by_all},        PromiseRow{"LEDGER", by_all},
-    PromiseRow{"LEGAL_ORDER", by_all},          PromiseRow{"QUIESCENT", by_all},
-    PromiseRow{"REJECT_PURE", by_all},          PromiseRow{"NO_LIVELOCK", by_all},
-    PromiseRow{"PROMPT_FAILURE", by_all},       PromiseRow{"PROGRESS", by_all},
-    PromiseRow{"CLAIMS_MATCH", by_all},         PromiseRow{"FENCED", "PPoPPPPPP"},
-    PromiseRow{"RESERVATION", "PPooo-P-P"},     PromiseRow{"GANG", "PPooP-PoP"},
-    PromiseRow{"CO_RESIDENT", "PPooo-PoP"},     PromiseRow{"CLOSURE", "-PPP--ooP"},
-    PromiseRow{"INPUTS_READY", "PPooPPPPP"},    PromiseRow{"DEFERRED", "-Pooo-ooo"},
-    PromiseRow{"JOB_SUCCESS", by_all},          PromiseRow{"GROUP_ATOMIC", "-PPP--PPP"},
-    PromiseRow{"NO_LONE_RETRY", "-PPP--PPP"},   PromiseRow{"COMMIT_ONCE", by_all},
-    PromiseRow{"SINGLE_OWNER", by_all},         PromiseRow{"NO_STARVATION", "PPPPooo-o"},
-    PromiseRow{"WORK_CONSERVING", "PPPPPPPPo"}, PromiseRow{"SHUFFLE_COMPLETE", by_all},
+    PromiseRow{"NO_OVERSUBSCRIPTION", by_all},
+    PromiseRow{"TASK_ACCOUNTING", by_all},
+    PromiseRow{"NO_RETRACTION", by_all},
+    PromiseRow{"LEDGER", by_all},
+    PromiseRow{"LEGAL_ORDER", by_all},
+    PromiseRow{"QUIESCENT", by_all},
+    PromiseRow{"REJECT_PURE", by_all},
+    PromiseRow{"NO_LIVELOCK", by_all},
+    PromiseRow{"PROMPT_FAILURE", by_all},
+    PromiseRow{"PROGRESS", by_all},
+    PromiseRow{"CLAIMS_MATCH", by_all},
+    PromiseRow{"FENCED", "PPoPPPPPP"},
+    PromiseRow{"RESERVATION", "PPooo-P-P"},
+    PromiseRow{"GANG", "PPooP-PoP"},
+    PromiseRow{"CO_RESIDENT", "PPooo-PoP"},
+    PromiseRow{"CLOSURE", "-PPP--ooP"},
+    PromiseRow{"INPUTS_READY", "PPooPPPPP"},
+    PromiseRow{"DEFERRED", "-Pooo-ooo"},
+    PromiseRow{"JOB_SUCCESS", by_all},
+    PromiseRow{"GROUP_ATOMIC", "-PPP--PPP"},
+    PromiseRow{"NO_LONE_RETRY", "-PPP--PPP"},
+    PromiseRow{"COMMIT_ONCE", by_all},
+    PromiseRow{"SINGLE_OWNER", by_all},
+    PromiseRow{"NO_STARVATION", "PPPPooo-o"},
+    PromiseRow{"WORK_CONSERVING", "PPPPPPPPo"},
+    PromiseRow{"SHUFFLE_COMPLETE", by_all},
+    PromiseRow{"FAIL_FAST", by_all},
 });
 
 using Drops = std::vector<std::string_view>;

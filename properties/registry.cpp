@@ -1,4 +1,5 @@
-// The one table of properties. Who promises which is in promises.cpp.
+// The one table of properties: those of properties.md in its order, then the project's own. Who
+// promises which is in promises.cpp.
 #include "properties/registry.hpp"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ constexpr auto properties = std::to_array<Property>({
     {"JOB_SUCCESS", always, "C9 C7; VE-S8",
      "a job succeeds only after every group committed and every result partition was accepted once",
      make_job_success},
-    {"GROUP_ATOMIC", always, "X1 X2 X4 X6; VE-S9",
+    {"GROUP_ATOMIC", always, "X1 X2 X4 X6 X17; VE-S9",
      "a group fails as one, at one instant, and touches nobody else", make_group_atomic},
     {"NO_LONE_RETRY", always, "X2 X10 X16; VE-S10",
      "members of a group always share one attempt number", make_no_lone_retry},
@@ -50,8 +51,9 @@ constexpr auto properties = std::to_array<Property>({
     {"COMMIT_ONCE", always, "C8 C4; VE-S14",
      "a partition is committed at most once per attempt, and for once at most once per job",
      make_commit_once},
-    unbuilt("SINGLE_OWNER", always, "F7; VE-S15", "a pipelined shuffle belongs to one live job"),
-    {"FENCED", always, "X9 X12; VE-S16",
+    {"SINGLE_OWNER", always, "F7; VE-S15", "a pipelined shuffle belongs to one live job",
+     make_single_owner},
+    {"FENCED", always, "X5 X9 X12; VE-S16",
      "events of dead executors, old epochs and old attempts of groups change nothing current",
      make_fenced},
     {"REJECT_PURE", always, "F9; VE-S17", "a rejected job leaves the core equal to before",
@@ -61,9 +63,9 @@ constexpr auto properties = std::to_array<Property>({
      make_quiescent},
     {"LEDGER", always, "A4; VE-S19",
      "free is capacity less used, and the core's counters equal the journal's sums", make_ledger},
-    {"LEGAL_ORDER", always, "C12; VE-S20 VE-S23",
+    {"LEGAL_ORDER", always, "C6 C12; VE-S20 VE-S23",
      "every task, stage, group and job follows its automaton", make_legal_order},
-    {"CLAIMS_MATCH", always, "A2 A3 A5 A6 F9",
+    {"CLAIMS_MATCH", always, "A2 A3 A5 A6 A9 A12 F9",
      "what the core claims is what was executed: launches, kills, slots, need and have",
      make_claims_match},
     unbuilt("SHUFFLE_COMPLETE", always, "W2; VE-S27",
@@ -86,6 +88,10 @@ constexpr auto properties = std::to_array<Property>({
      make_prompt_failure},
     unbuilt("DETERMINISTIC", always, "VE-N1 to VE-N9", "same scenario, same journal hash",
             JudgedIn::tests),
+    // Of this project alone: docs/decisions/0020-rejections.md.
+    {"FAIL_FAST", always, "F5 F6 F11 F12 F13 F15 C8; VE-S21",
+     "what must be rejected is rejected, with all its codes in order, and nobody else with them",
+     make_fail_fast},
 });
 
 }  // namespace

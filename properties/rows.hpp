@@ -80,6 +80,7 @@ struct Stage {
   bool listed = false;  // in WaitBook
   model::Commits commits{};
   std::int32_t waiting = 0;  // partitions that wait for a launch
+  std::int32_t running = 0;  // tries of the open attempt; only where claims are kept (ClaimBook)
   std::int64_t tasks = 0;
   std::int64_t done = 0;                      // partitions
   std::int64_t outputs = 0;                   // partitions

@@ -32,6 +32,22 @@ std::string_view preset_text(model::Dialect dialect, std::string_view axis) {
   return found == own.end() ? std::string_view{} : found->second;
 }
 
+// "reader/from/owner/stage": names hold no slash.
+void add_reuse(std::string_view text, std::vector<Reuse>& reuses) {
+  std::array<std::string, 4> part;
+  std::size_t i = 0;
+  for (const char c : text) {
+    if (c == '/') {
+      ++i;
+    } else if (i < part.size()) {
+      part[i] += c;
+    }
+  }
+  if (i + 1 == part.size()) {
+    reuses.push_back({part[0], part[1], part[2], part[3]});
+  }
+}
+
 }  // namespace
 
 Rules rules_of(const model::RunStart& run, const model::NameTable& names) {
@@ -59,12 +75,17 @@ Rules rules_of(const model::RunStart& run, const model::NameTable& names) {
       rules.ties_in_order = names.text(item.value) == "in-order";
     } else if (names.text(item.key) == "start_delay") {
       rules.delayed_starts = true;
+    } else if (names.text(item.key) == "autoscale") {
+      rules.autoscaled = true;
+    } else if (names.text(item.key) == "reuse") {
+      add_reuse(names.text(item.value), rules.reuses);
     } else if (names.text(item.key) == "kill") {
       if (const auto latency = model::parse_duration(names.text(item.value))) {
         rules.kill_latency_ns = *latency;
       }
     }
   }
+  std::ranges::stable_sort(rules.reuses, {}, &Reuse::reader);
   return rules;
 }
 

@@ -1,14 +1,26 @@
-// What the first line of a journal says about how to judge the rest: the axes as resolved, and the
-// one overhead that decides when a slot must be back. Nothing here comes from a scenario file.
+// What the first line of a journal says about how to judge the rest: the axes as resolved, the one
+// overhead that decides when a slot must be back, and facts that no other line shows. Nothing here
+// comes from a scenario file.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "model/scheduler_config.hpp"
 #include "model/support/events_run.hpp"
 #include "model/support/names.hpp"
 
 namespace rehearse::properties {
+
+// A job asks for a pipelined shuffle of another one (F7, `reuse`): the stage of its own that takes
+// the place of that job's stage.
+struct Reuse {
+  std::string reader;  // jobs without "#n"
+  std::string from;
+  std::string owner;
+  std::string stage;
+};
 
 struct Rules {
   model::SchedulerConfig config;  // axes a line does not have keep the value of its dialect
@@ -21,6 +33,8 @@ struct Rules {
   // Stages of a recorded system count as ready some time after their inputs are there; no line says
   // when.
   bool delayed_starts = false;
+  bool autoscaled = false;    // executors come and go by themselves
+  std::vector<Reuse> reuses;  // by reader
 
   // C4: members complete in one block and register their outputs there.
   [[nodiscard]] bool commits_as_group() const {

@@ -63,7 +63,7 @@ Index SlotBook::add(const model::ExecutorAdded& event) {
   executor_of_name_[event.executor.index()] = index;
   mark(index);
   ++returns_;
-  idle_capacity_known_ = false;
+  idle_capacity_known_ = open_capacity_known_ = false;
   return index;
 }
 
@@ -97,7 +97,7 @@ void SlotBook::lose(Index executor, bool outputs_gone) {
   busy_ -= lost.busy_slots;
   unbound_live_ -= lost.profile == no_index ? 1 : 0;
   lost.held_slots.clear();
-  idle_capacity_known_ = false;
+  idle_capacity_known_ = open_capacity_known_ = false;
   mark(executor);
 }
 
@@ -105,6 +105,7 @@ void SlotBook::set_held(Index executor, bool held, bool decommission) {
   executors_[executor].held = held;
   executors_[executor].decommissioned = executors_[executor].decommissioned || decommission;
   idle_capacity_known_ = idle_capacity_known_ && !decommission;
+  open_capacity_known_ = false;
   returns_ += held ? 0U : 1U;
   mark(executor);
 }
@@ -287,19 +288,33 @@ std::vector<std::int64_t> SlotBook::idle_free() const {
 }
 
 std::span<const std::int64_t> SlotBook::idle_capacity() const {
-  if (idle_capacity_known_) {
-    return idle_capacity_;
+  if (!idle_capacity_known_) {
+    idle_capacity_ = capacity_where([](const Executor& row) { return !row.decommissioned; });
+    idle_capacity_known_ = true;
   }
-  idle_capacity_.assign(profile_names_.size(), 0);
+  return idle_capacity_;
+}
+
+std::span<const std::int64_t> SlotBook::open_capacity() const {
+  if (!open_capacity_known_) {
+    open_capacity_ = capacity_where([](const Executor& row) { return !row.held; });
+    open_capacity_known_ = true;
+  }
+  return open_capacity_;
+}
+
+// Per profile: what live executors offer when idle, of those for which it holds.
+template <class Counts>
+std::vector<std::int64_t> SlotBook::capacity_where(Counts counts) const {
+  std::vector<std::int64_t> sum(profile_names_.size(), 0);
   for (std::size_t e = 0; e < executors_.size(); ++e) {
-    if (executors_[e].live && !executors_[e].decommissioned) {
-      for (std::size_t p = 0; p < idle_capacity_.size(); ++p) {
-        idle_capacity_[p] += slots_in(static_cast<Index>(e), static_cast<Index>(p), true);
+    if (executors_[e].live && counts(executors_[e])) {
+      for (std::size_t p = 0; p < sum.size(); ++p) {
+        sum[p] += slots_in(static_cast<Index>(e), static_cast<Index>(p), true);
       }
     }
   }
-  idle_capacity_known_ = true;
-  return idle_capacity_;
+  return sum;
 }
 
 }  // namespace rehearse::properties

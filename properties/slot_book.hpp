@@ -103,6 +103,9 @@ class SlotBook {
   // Per profile: what executors that live and are not decommissioned offer when idle (A5). Linear
   // in executors after one came, left or was decommissioned, else O(1).
   [[nodiscard]] std::span<const std::int64_t> idle_capacity() const;
+  // Per profile: what executors that take launches offer when idle (A9, A12). Linear in executors
+  // after one came, left, or opened or closed, else O(1).
+  [[nodiscard]] std::span<const std::int64_t> open_capacity() const;
   // Slots that `reservation` lines set aside for a profile.
   [[nodiscard]] std::int64_t reserved(Index profile) const { return reserved_slots_[profile]; }
   // Slots taken on live executors.
@@ -118,6 +121,8 @@ class SlotBook {
   [[nodiscard]] std::int64_t slots_in(Index executor, Index profile, bool idle) const;
   // Of an executor whose slots are shared: what it offers instead of what it has.
   void stretch(Index executor);
+  template <class Counts>
+  [[nodiscard]] std::vector<std::int64_t> capacity_where(Counts counts) const;
 
   std::size_t width_ = 0;  // resources that a profile names
   std::int64_t factor_ = 1;
@@ -138,7 +143,9 @@ class SlotBook {
   mutable std::vector<std::int64_t> free_;           // by profile
   mutable std::vector<std::int64_t> bound_free_;     // by profile
   mutable std::vector<std::int64_t> idle_capacity_;  // by profile
+  mutable std::vector<std::int64_t> open_capacity_;  // by profile
   mutable bool idle_capacity_known_ = false;
+  mutable bool open_capacity_known_ = false;
   mutable std::vector<Index> stale_;
   std::uint64_t returns_ = 0;
   std::int64_t busy_ = 0;

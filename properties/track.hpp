@@ -16,6 +16,7 @@
 
 #include "model/support/events.hpp"
 #include "model/support/shared_slots.hpp"
+#include "properties/claim_book.hpp"
 #include "properties/monitor.hpp"
 #include "properties/rows.hpp"
 #include "properties/rules.hpp"
@@ -53,6 +54,7 @@ class Track {
   [[nodiscard]] const Rules& rules() const { return rules_; }
   [[nodiscard]] const SlotBook& slots() const { return slots_; }
   [[nodiscard]] const WaitBook& waits() const { return waits_; }
+  [[nodiscard]] const ClaimBook& claims() const { return claims_; }
   [[nodiscard]] const model::SharedSlots& shared() const { return shared_; }
   // A10: do the stages of a group of so many share slots?
   [[nodiscard]] bool shares_slots(std::size_t members) const {
@@ -86,6 +88,7 @@ class Track {
   }
   [[nodiscard]] const Job& job(Index index) const { return jobs_[index]; }
   [[nodiscard]] Index latest_job(model::NameId request) const;
+  [[nodiscard]] model::NameId name_of(std::string_view text) const { return names_->find(text); }
   [[nodiscard]] UnitKey key_of(Index job, Index stage) const;
   // Of a unit that waits.
   [[nodiscard]] const Group& gang(const UnitKey& key) const {
@@ -176,7 +179,9 @@ class Track {
   void end_try(std::size_t older_place);
   void note_end(const model::TaskEnd& event, std::int32_t p);
   void wait_again(const model::TaskEnd& event, std::int32_t p);
-  void no_longer_waits();  // the partition at hand
+  void no_longer_waits();                                  // the partition at hand
+  void claim(std::int64_t running, std::int64_t waiting);  // the stage at hand
+  void claim_no_more(Stage& stage);
   void drop_body(Job& job);
   void succeed(const model::TaskEnd& event);
   [[nodiscard]] bool shares() const;
@@ -189,6 +194,7 @@ class Track {
   Rules rules_;
   SlotBook slots_;
   WaitBook waits_;
+  ClaimBook claims_;
   model::SharedSlots shared_;
   std::vector<Job> jobs_;
   std::vector<Index> progressed_;      // jobs in which an input may have become complete

@@ -78,6 +78,7 @@ void Track::apply_one(const model::RunStart& event) {
   shared_.begin(event, *names_);
   owed_.assign(slots_.profiles(), 0);
   waits_.start(rules_, slots_.profiles());
+  claims_.start(rules_, slots_.profiles());
 }
 
 void Track::apply_one(const model::ExecutorAdded& event) { slots_.add(event); }
@@ -263,6 +264,9 @@ void Track::drop_body(Job& job) {
       }
     }
     job.live_tasks = 0;
+  }
+  for (Stage& stage : job.body->stages) {
+    claim_no_more(stage);  // NO_RETRACTION has said that one is open
   }
   for (Group& group : job.body->groups) {
     cease_waiting(static_cast<Index>(&job - jobs_.data()), group);
@@ -463,6 +467,22 @@ void all_wait(Stage& stage) {
 
 }  // namespace
 
+// A9: only what is open claims, and only its last attempt; `running` may be below 0.
+void Track::claim(std::int64_t running, std::int64_t waiting) {
+  Stage& stage = *target_.stage;
+  if (claims_.kept() && stage.state == AttemptState::open) {
+    stage.running += static_cast<std::int32_t>(running);
+    claims_.add(stage, running, waiting);
+  }
+}
+
+void Track::claim_no_more(Stage& stage) {
+  if (claims_.kept() && stage.state == AttemptState::open) {
+    claims_.add(stage, -std::int64_t{stage.running}, -std::int64_t{stage.waiting});
+  }
+  stage.running = 0;
+}
+
 // Once, until WaitBook finds that it does not wait. Members launch with their group.
 void Track::list_stage() {
   Stage& stage = *target_.stage;
@@ -502,6 +522,7 @@ void Track::adopt_stage(const model::StageSubmitted& event) {
 
 void Track::apply_one(const model::StageSubmitted& event) {
   Stage& stage = *target_.stage;
+  claim_no_more(stage);
   stage.attempt = event.stage.attempt.value_or(stage.attempt + 1);
   stage.state = AttemptState::open;
   stage.submitted = event.tasks;
@@ -511,6 +532,7 @@ void Track::apply_one(const model::StageSubmitted& event) {
     stage.partitions.resize(static_cast<std::size_t>(stage.tasks));
   }
   all_wait(stage);
+  claim(0, stage.waiting);
   list_stage();
   Group* group = target_.group;
   if (group == nullptr) {
@@ -541,6 +563,7 @@ void Track::apply_one(const model::StageCompleted& event) {
       event.stage.attempt.value_or(stage.attempt) != stage.attempt) {
     return;
   }
+  claim_no_more(stage);
   stage.state = event.status == model::StageStatus::success  ? AttemptState::succeeded
                 : event.status == model::StageStatus::failed ? AttemptState::failed
                                                              : AttemptState::cancelled;

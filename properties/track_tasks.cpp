@@ -38,9 +38,16 @@ std::array<std::int64_t, 4> Track::slice_key(const model::TaskRef& task) const {
                     .epoch = target_.executor->epoch & 0x7fff'ffffU,
                     .speculative = event.speculative ? 1U : 0U};
   partition.live = true;
-  if (partition.waits && event.task.attempt == target_.stage->attempt) {
+  if (event.task.attempt != target_.stage->attempt) {
+    return;
+  }
+  const bool waited = partition.waits;
+  if (waited) {
     partition.waits = false;
     --target_.stage->waiting;
+  }
+  if (claims_.kept()) {
+    claim(1, waited ? -1 : 0);
   }
 }
 
@@ -56,7 +63,11 @@ void Track::apply_one(const model::TaskStart& event) {
   ++target_.job->live_tasks;
   ++target_.executor->live_tasks;
   if (target_.stage->profile == no_index) {
-    target_.stage->profile = target_.executor->profile;  // a copy of a stage nobody described
+    Stage& stage = *target_.stage;  // a copy of a stage nobody described
+    const std::int32_t running = stage.running;
+    claim_no_more(stage);
+    stage.profile = target_.executor->profile;
+    claim(running, stage.waiting);
   }
   const bool takes =
       !shares() || shared_.start(event.task, slots_.profile_name(target_.stage->profile));
@@ -96,7 +107,11 @@ void Track::return_slot(const model::TaskEnd& event) {
     slots_.give_back(seen_.executor_index, profile, event.task.size());
   } else {
     for (std::int32_t i = 0; i < event.task.size(); ++i) {
+      const std::size_t early = target_.executor->early_slots.size();
       const bool held = slots_.hold_slot(seen_.executor_index, {seen_.job_index, profile});
+      if (claims_.kept() && target_.executor->early_slots.size() < early) {
+        claims_.ended_early(profile, 1);
+      }
       target_.job->held_slots += held ? 1 : 0;
       if (held && shared_.enabled() && profile != no_index) {
         shared_.hold(event.task, slots_.profile_name(profile));
@@ -132,6 +147,9 @@ inline void Track::end_try(std::size_t older_place) {
 
 void Track::apply_one(const model::TaskEnd& event) {
   end_try(target_.older);
+  if (claims_.kept() && event.task.attempt == target_.stage->attempt) {
+    claim(-std::int64_t{event.task.size()}, 0);
+  }
   --live_tasks_;
   --target_.job->live_tasks;
   --target_.executor->live_tasks;
@@ -195,6 +213,7 @@ void Track::wait_again(const model::TaskEnd& event, std::int32_t p) {
   if (!runs && !partition.done && !partition.waits) {
     partition.waits = true;
     ++target_.stage->waiting;
+    claim(0, 1);
     list_stage();
   }
 }
@@ -203,6 +222,7 @@ void Track::no_longer_waits() {
   if (target_.partition->waits) {
     target_.partition->waits = false;
     --target_.stage->waiting;
+    claim(0, -1);
   }
 }
 
@@ -240,6 +260,8 @@ void Track::apply_one(const model::SlotReturned& event) {
   for (std::int64_t i = 0; i < event.count; ++i) {
     if (slots_.unhold_slot(seen_.executor_index, {seen_.job_index, profile})) {
       --target_.job->held_slots;
+    } else if (claims_.kept()) {
+      claims_.ended_early(profile, -1);
     }
   }
   if (target_.executor->live) {
@@ -289,6 +311,7 @@ void Track::apply_one(const model::OutputsLost& event) {
       partition.done = false;
       partition.waits = partition.waits || again;
       stage.waiting += again ? 1 : 0;
+      claim(0, again ? 1 : 0);
     }
   }
   list_stage();

@@ -93,12 +93,15 @@ void Driver::begin_journal() {
       {name("status"), name(model::format_distribution(delays.status))},
       {name("kill"), name(model::format_distribution(delays.kill))},
       {name("loss_detection"), name(model::format_distribution(delays.loss_detection))}};
-  // What a judge of waiting must know and no other line shows.
+  // What a judge of waiting, and one of rejections, must know and no other line shows.
   if (!submits_by_rank(scenario_)) {
     line.overheads.push_back({name("ties"), name("mixed")});
   }
   if (delays_starts(scenario_)) {
     line.overheads.push_back({name("start_delay"), name("recorded")});
+  }
+  for (const model::KeyValue& fact : model::rejection_facts(scenario_, *names_)) {
+    line.overheads.push_back(fact);
   }
   for (const std::string& promise : options_.promises) {
     line.promises.push_back(name(promise));

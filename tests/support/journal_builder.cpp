@@ -66,6 +66,9 @@ JournalBuilder& JournalBuilder::run(const RunSpec& spec) {
                   {id("wide"), {{id("cpus"), 2000}}},
                   {id("gpu"), {{id("cpus"), 1000}, {id("gpus"), 1000}}}};
   run.overheads = {{id("kill"), id(spec.kill)}};
+  for (const auto& [key, value] : spec.facts) {
+    run.overheads.push_back({id(key), id(value)});
+  }
   for (const std::string& promise : spec.promises) {
     run.promises.push_back(id(promise));
   }

@@ -19,6 +19,7 @@ struct RunSpec {
   std::vector<std::pair<std::string, std::string>> axes = {};
   std::vector<std::string> promises = {};
   std::string kill = "0s";
+  std::vector<std::pair<std::string, std::string>> facts = {};  // beside the overheads
   model::Timing timing = model::Timing::scripted;
 };
 

@@ -272,6 +272,111 @@ TEST_CASE("GROUP_ATOMIC: failures that do not count under failure.member counted
   CHECK(denied("any") == properties::Verdict::violated);
 }
 
+TEST_CASE("GROUP_ATOMIC: a group fails only for what counts (X1)") {
+  const auto failed = [](const char* member, TaskReason reason, Code cause, bool loss = false) {
+    JournalBuilder j;
+    const Slots two{{"default", 2}};
+    j.run({.axes = {{"failure.member", member}}}).executor("e0", 2).executor("e1", 1);
+    j.job("g", {{"m"}, {"n"}}, {{"m", "n", true}}).started("g");
+    j.formed("g/m", {"m", "n"}, two).admitted("g/m", two);
+    j.submitted("g/m", 1).submitted("g/n", 1).start({"g/m/0", "e0"}).start({"g/n/0", "e0"});
+    j.at(5);
+    if (loss) {
+      j.lost("e1");
+    }
+    if (reason == TaskReason::external) {
+      j.kill({"g/m/0", "e0"}, reason);
+    } else {
+      j.failure({"g/m/0", "e0"}, reason);
+    }
+    j.kill({"g/n/0", "e0"}, TaskReason::group_failed);
+    for (const char* stage : {"g/m", "g/n"}) {
+      j.completed(stage, 0, StageStatus::failed, StageReason::group_failed);
+    }
+    j.group_failed("g/m", cause).failed("g", cause);
+    return judge(j.over())->find("GROUP_ATOMIC")->verdict;
+  };
+  using enum TaskReason;
+  CHECK(failed("counted", external, Code::task_failed) == properties::Verdict::violated);
+  CHECK(failed("counted", commit_denied, Code::task_failed) == properties::Verdict::violated);
+  CHECK(failed("counted", exception, Code::task_failed) == properties::Verdict::held);
+  CHECK(failed("any", external, Code::task_failed) == properties::Verdict::held);
+  CHECK(failed("any", commit_denied, Code::task_failed) == properties::Verdict::held);
+  CHECK(failed("any", exception, Code::executor_lost) == properties::Verdict::violated);
+  CHECK(failed("any", exception, Code::executor_lost, true) == properties::Verdict::held);
+}
+
+namespace {
+
+struct Fetch {
+  std::vector<std::string> places = {"e0", "e0"};  // of pre's outputs
+  std::vector<std::string> others = {"e0"};        // where k/map wrote
+  std::vector<std::string> struck = {};            // where k/map loses its output
+  bool others_are_read = true;
+  bool foreign = false;  // q reads k/map, too
+  bool reruns = false;
+};
+
+// q: pre (2 tasks), then {p c}; c cannot fetch at 15. k: map, which red has yet to read.
+properties::Verdict fenced_after(const Fetch& of) {
+  JournalBuilder j;
+  const Slots two{{"default", 2}};
+  j.run({.axes = {{"failure.group", of.reruns ? "rerun-group[max=3,delay=0s]" : "fail-job"}}});
+  j.executor("e0", 4).executor("e1", 4).executor("e2", 4);
+  const auto maps = static_cast<std::int64_t>(of.others.size());
+  j.job("k", {{"map", maps}, {"red"}}, {{"map", "red", !of.others_are_read}}).started("k");
+  j.submitted("k/map", maps);
+  const auto each_map = [&](auto visit) {
+    for (std::size_t p = 0; p < of.others.size(); ++p) {
+      visit(TrySpec{"k/map/" + std::to_string(p), of.others[p]});
+    }
+  };
+  each_map([&](const TrySpec& task) { j.start(task); });
+  std::vector<EdgeSpec> edges{{"pre", "c"}, {"p", "c", true}};
+  if (of.foreign) {
+    edges.push_back({"k/map", "c"});
+  }
+  j.job("q", {{"pre", 2}, {"p"}, {"c"}}, edges).started("q").formed("q/p", {"p", "c"}, two);
+  j.submitted("q/pre", 2);
+  j.start({"q/pre/0", of.places[0]}).start({"q/pre/1", of.places[1]});
+  j.at(10);
+  each_map([&](const TrySpec& task) { j.success(task); });
+  j.completed("k/map").submitted("k/red", 1).start({"k/red/0", "e2"});
+  j.success({"q/pre/0", of.places[0]}).success({"q/pre/1", of.places[1]}).completed("q/pre");
+  j.admitted("q/p", two).submitted("q/p", 1).submitted("q/c", 1);
+  j.start({"q/p/0", "e2"}).start({"q/c/0", "e2"});
+  j.at(12).success({"q/p/0", "e2"});
+  j.at(15).failure({"q/c/0", "e2"}, TaskReason::fetch_failed);
+  for (const char* stage : {"q/p", "q/c"}) {
+    j.completed(stage, 0, StageStatus::failed, StageReason::group_failed);
+  }
+  j.group_failed("q/p", Code::fetch_failed);
+  if (!of.reruns) {
+    j.failed("q", Code::fetch_failed);
+  }
+  for (const std::string& executor : of.struck) {
+    j.outputs_lost("k/map", executor, {{0, 0}});
+  }
+  return judge(j.at(16).over(RunEndCause::horizon))->find("FENCED")->verdict;
+}
+
+}  // namespace
+
+TEST_CASE("FENCED: a fetch that fails in a member strikes off what it names (X5)") {
+  constexpr auto held = properties::Verdict::held;
+  constexpr auto violated = properties::Verdict::violated;
+  // p wrote on e2, so k must have an output there, too: what c could not fetch may have been p's.
+  CHECK(fenced_after({.others = {"e0", "e2"}}) == violated);
+  CHECK(fenced_after({.others = {"e0", "e2"}, .struck = {"e0"}}) == held);
+  CHECK(fenced_after({.places = {"e0", "e1"}, .others = {"e0", "e1", "e2"}}) == violated);
+  CHECK(fenced_after({.others = {"e1"}}) == held);  // nobody else has anything there
+  CHECK(fenced_after({.places = {"e0", "e1"}, .others = {"e0", "e2"}}) == held);  // it was e1
+  CHECK(fenced_after({.others = {"e0", "e2"}, .others_are_read = false}) == held);
+  CHECK(fenced_after({.others = {"e0", "e2"}, .foreign = true}) == held);
+  // The job goes on, so what pre wrote must go, too.
+  CHECK(fenced_after({.others = {"e2"}, .reruns = true}) == violated);
+}
+
 TEST_CASE("NO_LONE_RETRY: one attempt number for all") {
   const auto attempt = [](std::int32_t n) {
     return edited<StageSubmitted>([n](StageSubmitted& line) { line.stage.attempt = n; });

@@ -410,3 +410,91 @@ TEST_CASE("without probes there is nothing to judge by") {
     CHECK(monitors->find("CLAIMS_MATCH")->verdict == properties::Verdict::held);
   }
 }
+
+namespace {
+
+// k, under after-parents: a (0-30) feeds b (0-10), b feeds c (0-20). The successes of b and c wait,
+// and their slots are back at once.
+JournalBuilder held_back() {
+  JournalBuilder j;
+  const Slots three{{"default", 3}};
+  j.run({.dialect = "spark"}).executor("e0", 3);
+  j.job("k", {{"a"}, {"b"}, {"c"}}, {{"a", "b", true}, {"b", "c", true}}).started("k");
+  j.formed("k/a", {"a", "b", "c"}, three).admitted("k/a", three);
+  for (const char* stage : {"k/a", "k/b", "k/c"}) {
+    j.submitted(stage, 1);
+  }
+  j.start({"k/a/0", "e0"}).start({"k/b/0", "e0"}).start({"k/c/0", "e0"});
+  j.at(10).slots_back("e0", 1, "k").at(20).slots_back("e0", 1, "k");
+  return j.at(30);
+}
+
+void release(JournalBuilder& j, const std::string& stage, std::optional<bool> counted = {}) {
+  j.success({stage + "/0", "e0"}, counted);
+  std::get<TaskEnd>(j.events().back().body).slot = SlotState::held;
+}
+
+// At 30 a ends well; then `order`: a stage's release, or with "!" its completion.
+JournalBuilder released(const std::vector<std::string>& order) {
+  JournalBuilder j = held_back();
+  j.success({"k/a/0", "e0"});
+  for (const std::string& line : order) {
+    if (line.back() == '!') {
+      j.completed(line.substr(0, 3));
+    } else {
+      release(j, line);
+    }
+  }
+  return j.committed("k/a").succeeded("k").over();
+}
+
+// At 30 a fails.
+JournalBuilder aborted(std::optional<bool> counted) {
+  JournalBuilder j = held_back();
+  j.failure({"k/a/0", "e0"}, TaskReason::exception);
+  release(j, "k/b", counted);
+  release(j, "k/c", counted);
+  for (const char* stage : {"k/a", "k/b", "k/c"}) {
+    j.completed(stage, 0, StageStatus::failed, StageReason::group_failed);
+  }
+  return j.group_failed("k/a", Code::task_failed).failed("k", Code::task_failed).over();
+}
+
+}  // namespace
+
+TEST_CASE("LEGAL_ORDER: a success that waits counts behind its producers (C6)") {
+  const auto said = [](const JournalBuilder& journal) {
+    std::string all;
+    const auto monitors = judge(journal);
+    for (const Violation& violation : monitors->find("LEGAL_ORDER")->violations) {
+      all += violation.detail + "\n";
+    }
+    return all;
+  };
+  CHECK(said(released({"k/a!", "k/b", "k/b!", "k/c", "k/c!"})) == "");
+  CHECK(said(released({"k/a!", "k/b", "k/c", "k/b!", "k/c!"})) ==
+        "k/c/0 succeeds before its producer k/b has completed (C6)\n");
+  CHECK(said(released({"k/b", "k/a!", "k/b!", "k/c", "k/c!"})) ==
+        "k/b/0 succeeds before its producer k/a has completed (C6)\n");
+  CHECK(said(aborted(false)) == "");
+  CHECK(said(aborted({})) ==
+        "k/b/0 succeeds before its producer k/a has completed (C6)\n"
+        "k/c/0 succeeds before its producer k/b has completed (C6)\n");
+}
+
+TEST_CASE(
+    "LEGAL_ORDER: members complete behind their producers where task_end does not wait (C6)") {
+  const auto verdict = [](const std::vector<std::pair<std::string, std::string>>& axes) {
+    JournalBuilder j;
+    const Slots two{{"default", 2}};
+    j.run({.axes = axes}).executor("e0", 2);
+    j.job("q", {{"a"}, {"b"}}, {{"a", "b", true}}).started("q");
+    j.formed("q/a", {"a", "b"}, two).admitted("q/a", two).submitted("q/a", 1).submitted("q/b", 1);
+    j.start({"q/a/0", "e0"}).start({"q/b/0", "e0"});
+    j.at(10).success({"q/b/0", "e0"}).completed("q/b");
+    j.at(20).success({"q/a/0", "e0"}).completed("q/a").committed("q/a").succeeded("q");
+    return judge(j.over())->find("LEGAL_ORDER")->verdict;
+  };
+  CHECK(verdict({{"completion", "after-parents"}}) == properties::Verdict::violated);
+  CHECK(verdict({{"completion", "immediate"}}) == properties::Verdict::held);
+}

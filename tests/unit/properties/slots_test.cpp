@@ -250,3 +250,137 @@ TEST_CASE("CLAIMS_MATCH: executors that are still due may be counted as existing
   j.rejected("big", Code::insufficient_slots, {{"default", 4}}, {{"default", 3}}).over();
   CHECK(verdict_of(j, "CLAIMS_MATCH") == held);
 }
+
+namespace {
+
+// Under `spark`: w has 3 tasks of 5 on four slots of e0 (e1 is held, e2 of another profile), one of
+// them ended at 2, and g comes at 5.
+JournalBuilder claimed_slots(const RunSpec& run = {.dialect = "spark"}) {
+  JournalBuilder j;
+  j.run(run).executor("e0", 4).executor("e1", 8).executor("e2", 8, "wide").held("e1");
+  j.job("w", {{"s", 5}}).started("w").submitted("w/s", 5);
+  j.start({"w/s/0", "e0"}).start({"w/s/1", "e0"}).start({"w/s/2", "e0"});
+  j.at(2).success({"w/s/0", "e0"});
+  return j.at(5);
+}
+
+JournalBuilder& comes(JournalBuilder& j, std::int64_t tasks) {
+  return j.job("g", {{"a", tasks}, {"b"}}, {{"a", "b", true}});
+}
+
+std::string claims_of(JournalBuilder& j) {
+  std::string all;
+  const auto monitors = judge(j.at(9).over(RunEndCause::horizon));
+  for (const Violation& violation : monitors->find("CLAIMS_MATCH")->violations) {
+    all += violation.detail + "\n";
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("CLAIMS_MATCH: a check takes off what runs and what waits, and nothing else (A9)") {
+  // Four slots, two tasks run, two wait: none is left.
+  const auto refused = [](std::int64_t need, std::int64_t have, std::int64_t tasks = 1) {
+    JournalBuilder j = claimed_slots();
+    comes(j, tasks).rejected("g", Code::insufficient_slots, {{"default", need}},
+                             {{"default", have}});
+    return claims_of(j);
+  };
+  CHECK(refused(2, 0) == "");
+  CHECK(refused(2, 1) == "g is told of 1 slots of default, 0 are at hand (A9)\n");
+  CHECK(refused(2, 2) ==
+        "g ended for lack of slots where need is within have (A5)\n"
+        "g is told of 2 slots of default, 0 are at hand (A9)\n"
+        "g was refused 2 slots where 2 are at hand (A9)\n");
+  CHECK(refused(2, 0, 3) == "g is said to need 2 slots, its stages have 4 tasks (A3, A9)\n");
+  const auto let_in = [](std::int64_t tasks, const std::function<void(JournalBuilder&)>& before) {
+    JournalBuilder j = claimed_slots();
+    before(j);
+    comes(j, tasks).started("g").formed("g/a", {"a", "b"}, {{"default", tasks + 1}});
+    return claims_of(j);
+  };
+  CHECK(let_in(1, [](JournalBuilder&) {}) ==
+        "g/a was let in with 2 slots of default, where 0 are at hand (A9, A12)\n");
+  const auto rest_ends = [](JournalBuilder& j) {
+    j.success({"w/s/1", "e0"}).success({"w/s/2", "e0"}).start({"w/s/3", "e0"});
+  };
+  CHECK(let_in(1, rest_ends) == "");  // one runs, one waits
+  CHECK(let_in(2, rest_ends) ==
+        "g/a was let in with 3 slots of default, where 2 are at hand (A9, A12)\n");
+  // A failed try waits again.
+  CHECK(let_in(1, [&](JournalBuilder& j) {
+          rest_ends(j);
+          j.failure({"w/s/3", "e0"}, TaskReason::exception);
+        }) == "");
+  CHECK(let_in(3, [](JournalBuilder& j) {  // a killed task claims nothing, whoever has its slot
+          j.kill({"w/s/1", "e0"}, TaskReason::cancelled, SlotState::held);
+          j.kill({"w/s/2", "e0"}, TaskReason::cancelled, SlotState::held);
+          j.completed("w/s", 0, StageStatus::cancelled, StageReason::job_cancelled).cancelled("w");
+        }) == "");
+}
+
+TEST_CASE("CLAIMS_MATCH: tries of attempts that are over claim nothing (A9)") {
+  const auto let_in = [](std::int64_t tasks) {
+    JournalBuilder j;
+    j.run({.dialect = "spark"}).executor("e0", 5);
+    j.job("r", {{"a"}, {"b", 2}}, {{"a", "b"}}).started("r").submitted("r/a", 1);
+    j.start({"r/a/0", "e0"}).at(1).success({"r/a/0", "e0"}).completed("r/a");
+    j.submitted("r/b", 2).start({"r/b/0", "e0"}).start({"r/b/1", "e0"});
+    j.at(2).failure({"r/b/1", "e0"}, TaskReason::fetch_failed);
+    j.completed("r/b", 0, StageStatus::failed, StageReason::fetch_failed);
+    j.outputs_lost("r/a", "e0", {{0, 0}}).submitted("r/a", 1, 1).start({"r/a/0", "e0", 1});
+    j.at(3).success({"r/a/0", "e0", 1}).completed("r/a", 1).submitted("r/b", 2, 1);
+    j.start({"r/b/0", "e0", 1}).start({"r/b/1", "e0", 1}).at(5);
+    comes(j, tasks).started("g").formed("g/a", {"a", "b"}, {{"default", tasks + 1}});
+    return claims_of(j);
+  };
+  // Five slots, of which b/0 of the first attempt holds one and the second attempt two.
+  CHECK(let_in(2) == "");
+  CHECK(let_in(3) == "g/a was let in with 4 slots of default, where 3 are at hand (A9, A12)\n");
+}
+
+TEST_CASE("CLAIMS_MATCH: a success that is held back claims nothing (A9, C6)") {
+  JournalBuilder j;
+  const Slots three{{"default", 3}};
+  j.run({.dialect = "spark"}).executor("e0", 4);
+  j.job("k", {{"a", 2}, {"b"}}, {{"a", "b", true}}).started("k").formed("k/a", {"a", "b"}, three);
+  j.admitted("k/a", three).submitted("k/a", 2).submitted("k/b", 1);
+  j.start({"k/a/0", "e0"}).start({"k/a/1", "e0"}).start({"k/b/0", "e0"});
+  j.at(3).slots_back("e0", 1, "k").at(5);
+  comes(j, 1).started("g").formed("g/a", {"a", "b"}, two);
+  j.job("h", {{"a", 2}, {"b"}}, {{"a", "b", true}}).started("h").formed("h/a", {"a", "b"}, three);
+  CHECK(claims_of(j) == "h/a was let in with 3 slots of default, where 2 are at hand (A9, A12)\n");
+}
+
+TEST_CASE("CLAIMS_MATCH: a gang that is only looked at is let in where it fits (A2, A12)") {
+  const auto let_in = [](const char* capacity, std::int64_t tasks) {
+    JournalBuilder j =
+        claimed_slots({.axes = {{"admission.hold", "check"}, {"admission.capacity", capacity}}});
+    comes(j, tasks).started("g").formed("g/a", {"a", "b"}, {{"default", tasks + 1}});
+    j.admitted("g/a", {{"default", tasks + 1}});
+    return claims_of(j);
+  };
+  CHECK(let_in("free", 1) == "");
+  CHECK(let_in("free", 2) ==
+        "g/a was let in with 3 slots of default, where 2 are at hand (A9, A12)\n");
+  CHECK(let_in("total", 3) == "");
+  CHECK(let_in("total", 4) ==
+        "g/a was let in with 5 slots of default, where 4 are at hand (A9, A12)\n");
+  // Whether what waits in w claims anything depends on the pass.
+  CHECK(let_in("free-and-unclaimed", 1) == "");
+  CHECK(let_in("free-and-unclaimed", 2) ==
+        "g/a was let in with 3 slots of default, where 2 are at hand (A9, A12)\n");
+  const auto waits = [](const char* capacity, std::int64_t have) {
+    JournalBuilder j =
+        claimed_slots({.axes = {{"admission.hold", "check"}, {"admission.capacity", capacity}}});
+    comes(j, 9).started("g").formed("g/a", {"a", "b"}, {{"default", 10}});
+    j.waits_for_slots("g/a", {{"default", 10}}, {{"default", have}});
+    return claims_of(j);
+  };
+  CHECK(waits("total", 4) == "");
+  CHECK(waits("total", 3) == "g/a is told of 3 slots of default, 4 are at hand (A9, A12)\n");
+  CHECK(waits("free-and-unclaimed", 0) == "");
+  CHECK(waits("free-and-unclaimed", 1) ==
+        "g/a is told of 1 slots of default, 0 are at hand (A9, A12)\n");
+}
