@@ -100,6 +100,9 @@ class FailFast final : public MonitorOf<FailFast> {
     const Codes given = rejected == nullptr ? Codes{} : rejected->codes;
     const Codes shown = shown_by(*seen.job->body);
     for (const Code code : shown) {
+      if (code == Code::group_cycle && has(given, Code::dag_cycle)) {
+        continue;  // among stages that cannot be ordered at all nobody looks for groups
+      }
       if (has(track().rules().config.reject, code) && !has(given, code)) {
         found(fmt::format("{} {} though {} applies (F12)", track().name(*seen.job),
                           rejected == nullptr ? "started" : "was rejected without its code",

@@ -138,8 +138,11 @@ class Fenced final : public MonitorOf<Fenced> {
     fetches_.push_back(std::move(fetch));
   }
 
-  // False if the fetch may have named something that is nowhere, or another job's.
-  static bool note_sources(const JobBody& body, const Stage& stage, std::vector<Index>& sources) {
+  // False if the fetch may have named something that is nowhere yet, or another job's. A success
+  // that waits for its producers (C6) is nowhere yet, even where its task_end has been told.
+  [[nodiscard]] bool note_sources(const JobBody& body, const Stage& stage,
+                                  std::vector<Index>& sources) const {
+    const bool waits = track().rules().config.completion == model::Completion::after_parents;
     for (const ForeignEdge& edge : body.foreign) {
       if (edge.to < body.stages.size() && &body.stages[edge.to] == &stage) {
         return false;
@@ -147,8 +150,12 @@ class Fenced final : public MonitorOf<Fenced> {
     }
     for (Index i = stage.in_first; i < stage.in_first + stage.in_count; ++i) {
       const Edge& edge = body.edges_in[i];
-      for (const Partition& partition : body.stages[edge.from].partitions) {
-        const bool regular = edge.kind == model::EdgeKind::regular;
+      const Stage& producer = body.stages[edge.from];
+      const bool regular = edge.kind == model::EdgeKind::regular;
+      if (!regular && waits && producer.state != AttemptState::succeeded) {
+        return false;
+      }
+      for (const Partition& partition : producer.partitions) {
         if (!(regular ? partition.output : partition.done) || partition.executor == no_index) {
           return false;
         }

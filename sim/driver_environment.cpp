@@ -116,9 +116,12 @@ void Driver::submit(const Submission& submission) {
     const bool kept = latest.valid() && jobs_[latest.index()].shared;
     input.foreign[i].job = kept ? latest : scheduler::JobId{};
   }
-  if (const model::JobIndex reused = client_.reused_by(submission.spec); reused.valid()) {
+  for (const model::JobIndex reused : client_.reused_by(submission.spec)) {
     const scheduler::JobId latest = latest_of_[reused.index()];
-    input.reused_job = latest.valid() && !jobs_[latest.index()].ended ? latest : scheduler::JobId{};
+    if (latest.valid() && !jobs_[latest.index()].ended) {
+      input.reused_job = latest;  // F7: one owner that lives is enough
+      break;
+    }
   }
   input.probe = submissions_++ % options_.probe_one_in == 0;
   JobSim& job = jobs_[id.index()];

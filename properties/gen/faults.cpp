@@ -17,7 +17,10 @@ using model::TimedFault;
 
 class FaultMaker {
  public:
-  explicit FaultMaker(Making& making) : making_(making), draws_(making.seed, Concern::faults) {}
+  explicit FaultMaker(Making& making)
+      : making_(making),
+        draws_(making.seed, Concern::faults),
+        stragglers_(making.seed, Concern::stragglers) {}
 
   void make() {
     switch (making_.swarm.theme) {
@@ -336,6 +339,19 @@ class FaultMaker {
     fault.fetch_partition = static_cast<std::int32_t>(draws_.below(outputs));
     fault.after = draws_.ms(0, 5);
     add_task(fault);
+    if (making_.shape.impatient && reader.tasks > 1 && stragglers_.percent(40)) {
+      add_straggler(job.name, reader);
+    }
+  }
+
+  // A task that runs on when its attempt is over, beside the next one (X9, A9).
+  void add_straggler(model::NameId job, const model::StageSpec& stage) {
+    TaskFault fault;
+    fault.job = job;
+    fault.stage = stage.name;
+    fault.partition = static_cast<std::int32_t>(stragglers_.below(stage.tasks));
+    fault.slow_milli = stragglers_.pick<std::int64_t>({5000, 20000, 50000});
+    add_task(fault);
   }
 
   [[nodiscard]] std::int64_t tasks_of(model::NameId job, model::NameId stage) const {
@@ -353,6 +369,7 @@ class FaultMaker {
 
   Making& making_;
   Draws draws_;
+  Draws stragglers_;  // of their own, so that they move nothing else
   std::vector<TimedFault> healing_;
   std::vector<model::NameId> healed_;
 };

@@ -14,7 +14,16 @@
 namespace rehearse::properties {
 
 // One series of draws for each concern, so that one fault more moves no duration.
-enum class Concern : std::uint8_t { swarm = 1, axes, cluster, arrivals, shapes, times, faults };
+enum class Concern : std::uint8_t {
+  swarm = 1,
+  axes,
+  cluster,
+  arrivals,
+  shapes,
+  times,
+  faults,
+  stragglers
+};
 
 class Draws {
  public:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/stage_graph.hpp"
 #include "model/support/check.hpp"
 #include "sim/models/tasks.hpp"
 
@@ -33,9 +34,10 @@ Client::Client(const model::Scenario& scenario)
     plan.unfinished = job.repeat_count;
     plan_takeovers(i);
     for (const model::EdgeSpec& edge : job.edges) {
-      if (edge.reuse_job.valid()) {
+      if (edge.reuse_job.valid() &&
+          model::effective_kind(edge, scenario.scheduler.edges) == model::EdgeKind::pipelined) {
         RH_CHECK(edge.reuse_job.index() < job_by_name_.size(), edge.reuse_job.value);
-        plan.reused = job_by_name_[edge.reuse_job.index()];
+        plan.reused.push_back(job_by_name_[edge.reuse_job.index()]);
       }
     }
     for (const model::AfterSpec& after : job.after) {

@@ -55,8 +55,8 @@ class Client {
   [[nodiscard]] const std::vector<ForeignRef>& foreign_of(model::JobIndex job) const {
     return plans_[job.index()].foreign;
   }
-  // The scenario's job that `reuse` of a pipelined edge names, if any.
-  [[nodiscard]] model::JobIndex reused_by(model::JobIndex job) const {
+  // The scenario's jobs that `reuse` of pipelined edges names, in the order of the edges.
+  [[nodiscard]] const std::vector<model::JobIndex>& reused_by(model::JobIndex job) const {
     return plans_[job.index()].reused;
   }
   // The takeover of `job` that stands for stage "from_job/from_stage"; own stages by name
@@ -69,7 +69,7 @@ class Client {
   struct Plan {
     std::vector<ForeignRef> foreign;        // takeovers, behind the own stages
     std::vector<model::StageIndex> shared;  // own stages that other jobs read
-    model::JobIndex reused;
+    std::vector<model::JobIndex> reused;
     std::vector<model::JobIndex> awaited_by;  // jobs whose `after` names this one
     std::int32_t unfinished = 1;              // requests that have not ended for good
     std::int32_t awaited = 0;                 // `after` entries that have not come
