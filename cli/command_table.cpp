@@ -264,6 +264,7 @@ constexpr auto option_rows = std::to_array<OptionInfo>({
      "neither scopes nor scenarios where a campaign finds nothing",
      {},
      group::planting},
+    {"--shrink", "", "DIR", "what campaigns find, shrunk and written there", {}, group::planting},
     {"--tests",
      "",
      "DIR",

@@ -286,6 +286,7 @@ void read_planting(const CommandLine& line, Settings& settings) {
   settings.tests = line.value("--tests").value_or(settings.tests);
   settings.campaign_only = line.has("--campaign-only");
   settings.oracle = line.has("--oracle");
+  settings.shrink = line.value("--shrink");
 }
 
 void read_explaining(Reader& reader, const CommandLine& line, Settings& settings) {

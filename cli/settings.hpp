@@ -60,6 +60,7 @@ struct Settings {
   std::vector<std::string> mutants;  // --only; none: all
   std::vector<std::string> without;
   std::string tests = "tests";
+  std::optional<std::string> shrink;  // the folder for what campaigns find
   bool campaign_only = false;
   bool oracle = false;
 

@@ -35,6 +35,7 @@ using properties::MutantInfo;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto campaign_default = std::chrono::seconds(60);
+constexpr auto shrink_time = std::chrono::seconds(10);    // of each find
 constexpr auto run_time_max = std::chrono::seconds(2);    // a thousand times what one takes
 constexpr auto scope_time_max = std::chrono::seconds(5);  // of each scope
 constexpr std::int64_t scope_states_max = 200'000;
@@ -65,6 +66,10 @@ class Planted {
   Planted(const Planted&) = delete;
   Planted& operator=(const Planted&) = delete;
 };
+
+std::int64_t since(Clock::time_point begun) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun).count();
+}
 
 // ---- what is asked for ----
 
@@ -213,14 +218,11 @@ struct Work {
   LazyStock& stock;
 };
 
-Result<properties::Hunt> run_campaign(const Work& work, const MutantInfo& mutant) {
-  auto gen = gen_options(work.settings, mutant);
-  if (!gen) {
-    return std::unexpected(std::move(gen.error()));
-  }
+properties::Hunt run_campaign(const Work& work, const MutantInfo& mutant,
+                              const properties::GenOptions& gen) {
   const Settings& settings = work.settings;
   properties::HuntOptions options;
-  options.gen = std::move(*gen);
+  options.gen = gen;
   options.first_seed = settings.seed.value_or(1);
   options.runs_max = settings.campaign_runs.value_or(0);
   options.without = settings.without;
@@ -240,6 +242,59 @@ Result<properties::Hunt> run_campaign(const Work& work, const MutantInfo& mutant
     return clean;
   };
   return properties::hunt(options, work.harness);
+}
+
+// Does what was written, read again, show the same to the last event?
+bool replays(const std::string& text, const properties::Finding& found, std::uint64_t journal_hash,
+             const properties::Harness& harness) {
+  const auto scenario = traces::read_scenario(text, "shrunk");
+  if (!scenario) {
+    return false;
+  }
+  const properties::JudgedRun again = properties::run_judged(*scenario, harness, {});
+  return again.result.journal_hash == journal_hash &&
+         std::ranges::any_of(again.findings, [&found](const properties::Finding& finding) {
+           return finding.same_as(found);
+         });
+}
+
+// With the mutant planted. Nothing for a run without an end, and where it takes two runs to see.
+Result<std::optional<reports::ShrunkFind>> shrink_find(const Work& work, const MutantInfo& mutant,
+                                                       const properties::GenOptions& gen,
+                                                       const properties::Hunt& found) {
+  const model::Scenario scenario = properties::generate(gen, *found.seed);
+  const auto findings = properties::run_judged(scenario, work.harness, {}).findings;
+  const auto finding = std::ranges::find_if(
+      findings, [&found](const auto& one) { return one.violation.property == *found.by; });
+  if (finding == findings.end()) {
+    return std::nullopt;
+  }
+  const auto begun = Clock::now();
+  const properties::ShrinkOptions options{
+      .runs_max = 2000,
+      .out_of_time = [until =
+                          begun + shrink_time] { return interrupted() || Clock::now() >= until; },
+      .kept = gen.kept};
+  properties::Shrunk shrunk =
+      properties::shrink(scenario, *finding, properties::judge_of(work.harness), options);
+  reports::ShrunkFind result;
+  result.ms = since(begun);
+  result.stopped_early = shrunk.stopped_early;
+  const properties::ScenarioSize size = properties::size_of(shrunk.scenario);
+  result.size = {size.faults, size.jobs, size.stages, size.tasks, size.executors};
+  const properties::JudgedRun run = properties::run_judged(shrunk.scenario, work.harness, {});
+  shrunk.scenario.name = fmt::format("{} under {}", *found.by, mutant.id());
+  shrunk.scenario.origin_json =
+      fmt::format(R"({{"tool":"rehearse mutants","version":"{}","seed":{},"mutant":"{}"}})",
+                  REHEARSE_VERSION, *found.seed, mutant.id());
+  const std::string text = traces::write_scenario(shrunk.scenario);
+  result.replays = replays(text, shrunk.finding, run.result.journal_hash, work.harness);
+  const std::filesystem::path folder(*work.settings.shrink);
+  result.scenario = (folder / (std::string(mutant.id()) + ".json")).lexically_normal().string();
+  if (auto saved = save(result.scenario, text); !saved) {
+    return std::unexpected(std::move(saved.error()));
+  }
+  return result;
 }
 
 // Scopes on several threads; of those in which something breaks the first counts.
@@ -276,6 +331,10 @@ void run_scenarios(const Work& work, reports::MutantResult& result) {
 }
 
 Result<reports::MutantResult> judge(const Work& work, const MutantInfo& mutant) {
+  const auto gen = gen_options(work.settings, mutant);
+  if (!gen) {
+    return std::unexpected(gen.error());
+  }
   reports::MutantResult result;
   result.id = mutant.id();
   result.what = mutant.what;
@@ -285,14 +344,19 @@ Result<reports::MutantResult> judge(const Work& work, const MutantInfo& mutant) 
   const auto begun = Clock::now();
   {
     const Planted planted(mutant.mutant);
-    const auto campaign = run_campaign(work, mutant);
-    if (!campaign) {
-      return std::unexpected(campaign.error());
-    }
-    if (campaign->by && !interrupted()) {
-      result.by = campaign->by;
-      result.after_runs = campaign->runs;
-      result.where = fmt::format("seed {}", *campaign->seed);
+    const properties::Hunt campaign = run_campaign(work, mutant, *gen);
+    if (campaign.by && !interrupted()) {
+      result.by = campaign.by;
+      result.after_runs = campaign.runs;
+      result.where = fmt::format("seed {}", *campaign.seed);
+      result.ms = since(begun);
+      if (work.settings.shrink) {
+        auto shrunk = shrink_find(work, mutant, *gen, campaign);
+        if (!shrunk) {
+          return std::unexpected(std::move(shrunk.error()));
+        }
+        result.shrunk = std::move(*shrunk);
+      }
     }
   }
   if (!result.by && !interrupted() && !work.settings.campaign_only) {
@@ -305,7 +369,9 @@ Result<reports::MutantResult> judge(const Work& work, const MutantInfo& mutant) 
     }
   }
   result.killed = result.by.has_value();
-  result.ms = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun).count();
+  if (!result.after_runs) {  // else what the campaign took, without shrinking
+    result.ms = since(begun);
+  }
   return result;
 }
 
@@ -344,6 +410,13 @@ VerbResult plant_mutants(const CommandLine& line, const Settings& settings) {
   if (!list) {
     return std::unexpected(list.error());
   }
+  if (settings.shrink) {
+    std::error_code ignored;  // what cannot be made cannot be written to
+    std::filesystem::create_directories(*settings.shrink, ignored);
+    if (auto checked = check_writable(*settings.shrink + "/shrunk.json"); !checked) {
+      return std::unexpected(std::move(checked.error()));
+    }
+  }
   const properties::Harness harness = make_harness();
   LazyStock stock(settings.tests);
   const Work work{settings, harness, stock};
@@ -351,6 +424,7 @@ VerbResult plant_mutants(const CommandLine& line, const Settings& settings) {
   document.envelope = envelope_of(line);
   document.effort = effort_of(settings);
   document.without = settings.without;
+  document.shrinks = settings.shrink.has_value();
   {
     Progress progress({.quiet = settings.quiet, .what = "mutants", .total = list->size()});
     for (const MutantInfo* mutant : *list) {

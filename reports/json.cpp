@@ -326,14 +326,25 @@ void add_fuzz(Json& json, const FuzzDocument& document) {
   }
 }
 
+Json shrunk_json(const ShrunkFind& shrunk) {
+  return {{"scenario", shrunk.scenario},  {"jobs", shrunk.size.jobs},
+          {"stages", shrunk.size.stages}, {"faults", shrunk.size.faults},
+          {"tasks", shrunk.size.tasks},   {"executors", shrunk.size.executors},
+          {"replays", shrunk.replays}};
+}
+
 void add_mutants(Json& json, const MutantsDocument& document) {
   json["mutants"] = Json::array();
   for (const MutantResult& mutant : document.mutants) {
-    json["mutants"].push_back({{"id", mutant.id},
-                               {"what", mutant.what},
-                               {"killed", mutant.killed},
-                               {"by", or_null(mutant.by)},
-                               {"after_runs", or_null(mutant.after_runs)}});
+    Json one = {{"id", mutant.id},
+                {"what", mutant.what},
+                {"killed", mutant.killed},
+                {"by", or_null(mutant.by)},
+                {"after_runs", or_null(mutant.after_runs)}};
+    if (document.shrinks) {
+      one["shrunk"] = mutant.shrunk ? shrunk_json(*mutant.shrunk) : Json();
+    }
+    json["mutants"].push_back(std::move(one));
   }
   json["killed"] = document.killed();
   json["total"] = document.mutants.size();

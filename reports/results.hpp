@@ -3,6 +3,7 @@
 // contract leaves out of the JSON is marked so.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -204,12 +205,23 @@ struct FuzzDocument {
   std::vector<std::string> mix;
 };
 
+// What a campaign found in a mutant, shrunk and written.
+struct ShrunkFind {
+  std::string scenario;  // the file
+  PartCounts size;
+  bool replays = false;  // the file, read again, gives the same journal
+  // Not in the JSON.
+  bool stopped_early = false;
+  std::int64_t ms = 0;  // that it took
+};
+
 struct MutantResult {
   std::string id;
   std::string what;
   bool killed = false;
   std::optional<std::string> by;
   std::optional<std::int64_t> after_runs;  // of a campaign
+  std::optional<ShrunkFind> shrunk;        // when asked for
   // Not in the JSON.
   std::string source;
   std::string configuration;
@@ -220,16 +232,13 @@ struct MutantResult {
 struct MutantsDocument {
   Envelope envelope;
   std::vector<MutantResult> mutants;
+  bool shrinks = false;  // what campaigns find; without it no mutant has the key
   // Not in the JSON.
   std::string effort;                // what was done for each
   std::vector<std::string> without;  // properties that were not looked at
 
   [[nodiscard]] std::int64_t killed() const {
-    std::int64_t count = 0;
-    for (const MutantResult& mutant : mutants) {
-      count += mutant.killed ? 1 : 0;
-    }
-    return count;
+    return std::ranges::count(mutants, true, &MutantResult::killed);
   }
 };
 

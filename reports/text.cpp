@@ -668,6 +668,35 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
   return values[(values.size() - 1) / 2];
 }
 
+void write_shrunk(Text& text, const MutantsDocument& document) {
+  std::vector<std::int64_t> jobs;
+  std::vector<std::int64_t> stages;
+  std::vector<std::int64_t> faults;
+  std::vector<std::int64_t> times;
+  std::int64_t replay = 0;
+  std::int64_t cut = 0;
+  for (const MutantResult& mutant : document.mutants) {
+    if (mutant.shrunk) {
+      jobs.push_back(mutant.shrunk->size.jobs);
+      stages.push_back(mutant.shrunk->size.stages);
+      faults.push_back(mutant.shrunk->size.faults);
+      times.push_back(mutant.shrunk->ms);
+      replay += mutant.shrunk->replays ? 1 : 0;
+      cut += mutant.shrunk->stopped_early ? 1 : 0;
+    }
+  }
+  if (times.empty()) {
+    return;
+  }
+  text.wrap(
+      fmt::format("{} shrunk: medians {}, {}, {}, {} ms; the slowest {} ms, {} stopped "
+                  "early, {} replay to the same journal",
+                  times.size(), plural(median_of(jobs), "job"), plural(median_of(stages), "stage"),
+                  plural(median_of(faults), "fault"), text.count(median_of(times)),
+                  text.count(std::ranges::max(times)), cut, replay),
+      2);
+}
+
 // How many each property killed, the most first.
 void write_killers(Text& text, const MutantsDocument& document) {
   std::map<std::string, std::int64_t> counts;
@@ -727,6 +756,7 @@ void write(Text& text, const MutantsDocument& document) {
                           text.count(median_of(runs)), text.count(median_of(times))),
               2);
   }
+  write_shrunk(text, document);
   write_killers(text, document);
   TextTable table({Align::left, Align::left, Align::left, Align::right, Align::right, Align::left});
   table.row({"mutant", "killed by", "in", "runs", "ms", "what"});

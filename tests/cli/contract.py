@@ -97,6 +97,8 @@ COMPARE = {
 }
 COUNTEREXAMPLE = {"property": STR, "scenario": STR, "seed": INT, "original_size": INT,
                   "shrunk_size": INT, "shrink_steps": INT}
+SHRUNK_FIND = {"scenario": STR, "jobs": INT, "stages": INT, "faults": INT, "tasks": INT,
+               "executors": INT, "replays": BOOL}
 CHECKED = {"property": STR, "promised": BOOL, "verdict": OneOf("held", "violated", "not judged")}
 
 DOCUMENTS = {
@@ -111,7 +113,8 @@ DOCUMENTS = {
              "counterexamples": ListOf(COUNTEREXAMPLE)},
     "mutants": {**ENVELOPE, "killed": INT, "total": INT,
                 "mutants": ListOf({"id": STR, "what": STR, "killed": BOOL, "by": Optional(STR),
-                                   "after_runs": Optional(INT)})},
+                                   "after_runs": Optional(INT),
+                                   "shrunk": Sometimes(Optional(SHRUNK_FIND))})},
     "list": {**ENVELOPE, "items": ListOf({"name": STR, "what": STR, "default": Optional(STR),
                                           "bound": Optional(STR)})},
     # One input: the facts stand beside the envelope, and the version of what wrote the trace in the

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -78,6 +79,24 @@ def check_ablation():
     expect(by is not None and without["by"] != by, f"without {by}: {without}")
 
 
+def check_shrink():
+    """What campaigns find is written small, and the file is what the document says of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        document = document_of(mutants(*only(("mu06", "act01")), "--runs", str(RUNS_FEW), "--json",
+                                       "--campaign-only", "--shrink", f"{folder}/found"))
+        for mutant in document["mutants"]:
+            shrunk = mutant["shrunk"]
+            scenario = json.loads(Path(shrunk["scenario"]).read_text(encoding="utf-8"))
+            stages = sum(len(job["stages"]) for job in scenario["jobs"])
+            expect(shrunk["replays"], f"{mutant['id']}: does not replay")
+            expect((stages, len(scenario.get("faults", []))) ==
+                   (shrunk["stages"], shrunk["faults"]), f"{mutant['id']}: {shrunk}, {scenario}")
+            expect(shrunk["jobs"] <= 2 and stages <= 4 and shrunk["faults"] <= 1,
+                   f"{mutant['id']}: {shrunk}")
+    nowhere = mutants("--only", "mu06", "--runs", "1", "--shrink", "README.md/found")
+    expect(nowhere.returncode == 1, f"a file as a folder: {nowhere.returncode} {nowhere.stderr}")
+
+
 def check_refusals():
     for words, text in ((("--only", "mu00"), "there is no mutant"),
                         (("--without", "GANGS"), "there is no property")):
@@ -114,6 +133,7 @@ def main():
         check_handful()
         check_survivor()
         check_ablation()
+        check_shrink()
         check_refusals()
         check_symbols()
     for failure in failures:

@@ -1,5 +1,6 @@
 // random_runs [--first SEED] [--runs N] [--failures FOLDER] [--must-reach]: a campaign of random
 // scenarios. A scenario of which something does not hold is written to FOLDER and named; exit 1.
+// With --write FOLDER the scenarios are written there, all of them, and nothing is run.
 // With --must-reach a campaign that missed one of the places it should have been at fails as well.
 // random_runs --scenario FILE [--first SEED] [--journals]: judges that scenario instead, as seed
 // SEED would be, and prints the journals of the run and of the interleaving.
@@ -29,6 +30,7 @@ struct Options {
   std::uint64_t runs = 1000;
   std::string failures = ".";
   std::string scenario;
+  std::string write;
   bool must_reach = false;
   bool journals = false;
 };
@@ -68,6 +70,8 @@ Options read_options(int count, char** arguments) {
       options.failures = value;
     } else if (name == "--scenario") {
       options.scenario = value;
+    } else if (name == "--write") {
+      options.write = value;
     } else {
       throw std::invalid_argument("unknown option " + std::string(name));
     }
@@ -91,10 +95,26 @@ std::vector<std::string> judge_text(const std::string& text, std::uint64_t seed,
   return wrong;
 }
 
+std::string write_scenario(std::uint64_t seed, const std::string& folder) {
+  std::string path = fmt::format("{}/random_{}.json", folder, seed);
+  std::ofstream file(path);
+  file << testing::random_scenario(seed) << std::flush;
+  if (!file) {
+    throw std::runtime_error(path + " cannot be written");
+  }
+  return path;
+}
+
+int write_scenarios(const Options& options) {
+  for (std::uint64_t seed = options.first; seed < options.first + options.runs; ++seed) {
+    write_scenario(seed, options.write);
+  }
+  return 0;
+}
+
 void report_failure(std::uint64_t seed, const std::vector<std::string>& wrong,
                     const std::string& folder) {
-  const std::string path = fmt::format("{}/random_{}.json", folder, seed);
-  std::ofstream(path) << testing::random_scenario(seed);
+  const std::string path = write_scenario(seed, folder);
   fmt::print("seed {}: {}\n", seed, path);
   for (const std::string& line : wrong) {
     fmt::print("  {}\n", line);
@@ -138,6 +158,9 @@ int judge_file(const Options& options) {
 int main(int count, char** arguments) {
   try {
     const Options options = read_options(count, arguments);
+    if (!options.write.empty()) {
+      return write_scenarios(options);
+    }
     return options.scenario.empty() ? campaign(options) : judge_file(options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "random_runs: {}\n", error.what());
