@@ -2,9 +2,10 @@
 corpus change, who notices.
 
 The corpus are the scenarios of the specification, the regressions, and random scenarios that
-tests/random writes, always the same. The program without the edit has run them and every campaign
-before: they are clean, and a random scenario that is not is left out. The edited file is compiled as tests/spec does it for its patches, in the
-build folder and linked in front of the build's libraries, so the tree stays as it is.
+tests/random writes, always the same. The program without the edit runs them and every campaign
+first: what is not clean then is left out (random scenarios) or stops it. The edited file is
+compiled as tests/spec does it for its patches, in the build folder and linked in front of the
+build's libraries, so the tree stays as it is.
 """
 
 import json
