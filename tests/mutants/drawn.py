@@ -92,6 +92,9 @@ class Corpus:
         subprocess.run([str(random_runs), "--first", str(RANDOM_FIRST), "--runs", str(RANDOM_RUNS),
                         "--write", str(folder)], check=True)
         self.files += sorted(folder.glob("*.json"))
+        # What pins its journal would break with any change.
+        self.files = [file for file in self.files
+                      if '"journal_hash"' not in file.read_text(encoding="utf-8")]
         self.scopes = read_scopes()
         self.hashes = {}
         while True:
@@ -118,7 +121,7 @@ class Corpus:
             run = next(runs)
             hashes[file.name] = run["journal_hash"]
             if by is None:
-                by = found_in(run, file)
+                by = found_in(run)
                 where = file.stem if by else None
         return hashes, by, where
 
@@ -128,15 +131,11 @@ class Corpus:
                 if hashes is not None and hashes.get(name) != value]
 
 
-def found_in(run, file):
-    """What a property, or an expectation that pins no journal, says of a run."""
+def found_in(run):
+    """What a property or an expectation says of a run."""
     if run["violations"]:
         return run["violations"][0]["property"]
-    broken = [one["index"] for one in run["expectations"] if not one["ok"]]
-    if broken:
-        expected = json.loads(file.read_text(encoding="utf-8"))["expect"]
-        broken = [i for i in broken if "journal_hash" not in expected[i]]
-    return "EXPECTATION" if broken else None
+    return None if all(one["ok"] for one in run["expectations"]) else "EXPECTATION"
 
 
 def read_scopes():

@@ -32,6 +32,9 @@ NO_STATEMENT = re.compile(
     r"class|enum|throw|goto|public|private|template|RH_CHECK|static_assert)\b")
 # `Type name =`, `Type& name{`, `Type<A, B> name;` and the like.
 DECLARATION = re.compile(r"[\w:]+(?:<[^;=]*>)?\s*[&*]*\s[&*]*\w+\s*(?:[;={(\[])")
+# The brace of a block, not of an initializer.
+BLOCK = re.compile(r"(?:[)\]:}]|\b(?:else|do|const|noexcept|mutable|override|final|try)|"
+                   r"->\s[\w:<>]+)\s\{$")
 LAMBDA = re.compile(r"\[[^\[\]]*\]\s*\([^()]*\)\s*(?:mutable\s*)?(?:->\s*[\w:<>]+\s*)?\{")
 # A declaration as a condition cannot be negated.
 DECLARES = re.compile(r"(?:const\s+)?(?:auto|[\w:]+)\s*[&*]*\s[&*]*\w+\s=\s")
@@ -187,12 +190,11 @@ def arguments_of(source, opening):
 
 def statements(source):
     """(offset, offset behind it) of each statement up to its `;` or the `{` of its block."""
-    for found in re.finditer(r"[{};:]\s*(?=[^\s}])", source.code):
+    for found in re.finditer(r"[{};]\s*(?=\w|\+\+|--|\*)|:\n\s*(?=\w)", source.code):
         begin = found.end()
         around = source.around[begin]
-        label = found.group()[0] == ":"  # only where a line ends with it: `case a:`
-        if source.body_at(begin) is None or around is None or source.code[around] != "{" or (
-                label and "\n" not in found.group()):
+        if source.body_at(begin) is None or around is None or \
+                not BLOCK.search(source.code, max(0, around - 20), around + 1):
             continue
         stop = next((i for i in range(begin, source.partner[around])
                      if source.code[i] in ";{" and source.around[i] == around), None)
