@@ -70,7 +70,7 @@ std::vector<Index> roots_of(const JobBody& body, bool whole_job) {
     return stage;
   };
   for (const Edge& edge : body.edges_in) {
-    if (edge.submitted_kind == model::EdgeKind::pipelined) {
+    if (edge.kind == model::EdgeKind::pipelined) {
       const Index a = find(edge.from);
       const Index b = find(edge.to);
       root[std::max(a, b)] = std::min(a, b);
@@ -82,7 +82,7 @@ std::vector<Index> roots_of(const JobBody& body, bool whole_job) {
   return root;
 }
 
-bool is_pipelined(const Edge& edge) { return edge.submitted_kind == model::EdgeKind::pipelined; }
+bool is_pipelined(const Edge& edge) { return edge.kind == model::EdgeKind::pipelined; }
 
 class FailFast final : public MonitorOf<FailFast> {
  public:

@@ -85,7 +85,7 @@ Rules rules_of(const model::RunStart& run, const model::NameTable& names) {
       }
     }
   }
-  std::ranges::stable_sort(rules.reuses, {}, &Reuse::reader);
+  std::ranges::sort(rules.reuses);
   return rules;
 }
 

@@ -3,6 +3,7 @@
 // comes from a scenario file.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Reuse {
   std::string from;
   std::string owner;
   std::string stage;
+  auto operator<=>(const Reuse&) const = default;
 };
 
 struct Rules {
