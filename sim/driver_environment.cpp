@@ -94,6 +94,8 @@ void Driver::report_task(scheduler::RunId run_id) {
     } else {
       input.reason = model::parse_enum<model::TaskReason>(model::name_of(*fault.fails));
     }
+  } else if (options_.checksum && run.more == 0) {  // of a slice (A21) there is none
+    input.checksum = options_.checksum(task_ref(run));
   }
   step(told);
 }

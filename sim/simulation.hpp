@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,9 @@ struct RunOptions {
   bool audit_digest = false;
   // Polled between instants; true ends the run as interrupted. May be null.
   bool (*interrupted)() = nullptr;
+  // What the engine that is played reports as the checksum of a try's output, when the try succeeds
+  // (SS-1.10); a scenario has no such thing. Empty: nothing is reported.
+  std::function<std::uint64_t(const model::TaskRef&)> checksum;
 };
 
 struct RunResult {

@@ -1,0 +1,54 @@
+"""Runs the campaigns of docs/idioms.md: idiom_runs, which says what each is.
+
+    campaigns_test.py --quick   1,000 runs each
+    campaigns_test.py           the number of campaigns.txt; says where its figures are others.
+                                REHEARSE_UPDATE_GOLDEN=1 writes them down (page_test.py then writes
+                                the page)
+"""
+
+import os
+import sys
+
+from idioms import CAMPAIGNS, run
+
+QUICK_RUNS = 1000
+HEAD = ("# What idiom_runs printed for the campaigns of docs/idioms.md. Written by\n"
+        "# REHEARSE_UPDATE_GOLDEN=1 ctest -R idioms_full.\n")
+
+# Options, and how many runs on record.
+CAMPAIGNS_RUN = [
+    (["--code", "INDETERMINATE_PRODUCER"], 100000),
+    (["--code", "INDETERMINATE_PRODUCER", "--rerun", "yes"], 100000),
+    (["--code", "INDETERMINATE_PRODUCER", "--read", "outside"], 100000),
+    (["--code", "CHECKSUM_RETRY"], 100000),
+    (["--code", "CHECKSUM_RETRY", "--rerun", "yes"], 100000),
+    (["--code", "CHECKSUM_RETRY", "--read", "outside"], 100000),
+    (["--code", "SPECULATION"], 100000),
+    (["--code", "DYNAMIC_ALLOCATION"], 10000),
+]
+
+
+def main():
+    quick = "--quick" in sys.argv[1:]
+    program = os.environ["REHEARSE_IDIOM_RUNS"]
+    lines, failed = [], 0
+    for options, runs in CAMPAIGNS_RUN:
+        count = QUICK_RUNS if quick else runs
+        status, output = run([program, *options, "--runs", str(count)])
+        print(output, end="", flush=True)
+        lines.append(output.splitlines()[-1] if output else "")
+        if status != 0:
+            failed += 1
+            print(f"exit {status}: {' '.join(options)}")
+    text = HEAD + "".join(line + "\n" for line in lines)
+    if not quick and not failed:
+        if os.environ.get("REHEARSE_UPDATE_GOLDEN") == "1":
+            CAMPAIGNS.write_text(text, encoding="utf-8")
+        elif text != CAMPAIGNS.read_text(encoding="utf-8"):
+            print("note: these are not the figures of campaigns.txt")
+    print(f"{len(lines)} campaigns, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
