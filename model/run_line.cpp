@@ -42,11 +42,16 @@ std::vector<KeyValue> rejection_facts(const Scenario& scenario, NameTable& names
     const auto at = std::ranges::find(scenario.jobs, job, &JobSpec::name);
     return at != scenario.jobs.end() && at->repeat_count == 1;
   };
+  const auto asks = [&](const EdgeSpec& edge) {
+    return edge.reuse_job.valid() &&
+           effective_kind(edge, scenario.scheduler.edges) == EdgeKind::pipelined;
+  };
   for (const JobSpec& job : scenario.jobs) {
+    const bool named = once(job.name) && std::ranges::all_of(job.edges, [&](const EdgeSpec& edge) {
+                         return !asks(edge) || once(edge.reuse_job);
+                       });
     for (const EdgeSpec& edge : job.edges) {
-      const bool asks = edge.reuse_job.valid() &&
-                        effective_kind(edge, scenario.scheduler.edges) == EdgeKind::pipelined;
-      if (!asks || !once(job.name) || !once(edge.reuse_job)) {
+      if (!named || !asks(edge)) {
         continue;
       }
       std::string text(scenario.names.text(job.name));

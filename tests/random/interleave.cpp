@@ -409,9 +409,12 @@ class Environment {
       const JobId latest = latest_of_[foreign[i].job.index()];
       input.foreign[i].job = latest.valid() && jobs_[latest.index()].shared ? latest : JobId{};
     }
-    if (const model::JobIndex reused = client_.reused_by(model::JobIndex{index}); reused.valid()) {
+    for (const model::JobIndex reused : client_.reused_by(model::JobIndex{index})) {
       const JobId latest = latest_of_[reused.index()];
-      input.reused_job = latest.valid() && jobs_[latest.index()].live ? latest : JobId{};
+      if (latest.valid() && jobs_[latest.index()].live) {
+        input.reused_job = latest;
+        break;
+      }
     }
     input.probe = true;
     jobs_[id.index()] = {input.spec, index, input.own_stages, !input.shared.empty(), true, true};
