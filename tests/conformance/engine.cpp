@@ -1,8 +1,8 @@
 // The core and what carries out its actions, and what can be asked of the lines that are kept.
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "model/support/journal_line.hpp"
-#include "policies/registry.hpp"
 #include "tests/conformance/run.hpp"
 
 namespace rehearse::conformance {
@@ -13,42 +13,60 @@ namespace {
 
 constexpr int passes_max = 1000;  // of one step; more is a core that never comes to rest
 
+template <class Base, class Self>
+class Cloned : public Base {
+ public:
+  [[nodiscard]] std::unique_ptr<Base> clone() const override {
+    return std::make_unique<Self>(static_cast<const Self&>(*this));
+  }
+};
+
+// Submit time, then file order (A18), as pools of fair queues have it, too.
+class InOrder final : public Cloned<QueuePolicy, InOrder> {
+  [[nodiscard]] QueueKey key(const UnitView& /*unit*/) const override { return {}; }
+};
+
+class Never final : public Cloned<OvertakePolicy, Never> {
+  [[nodiscard]] Overtaking rule(const HeadView& /*head*/) const override {
+    return Overtaking::nobody;
+  }
+};
+
 // The picks in turn, the last one again and again; without any, wherever there is most room.
-class Planned final : public PlacementPolicy {
+class Planned final : public Cloned<PlacementPolicy, Planned> {
  public:
   explicit Planned(std::deque<ExecutorId>* picks) : picks_(picks) {}
-  [[nodiscard]] std::unique_ptr<PlacementPolicy> clone() const override {
-    return std::make_unique<Planned>(*this);
-  }
   void begin(const SlotView& /*slots*/) override {}
   void taking(const SlotView& /*slots*/, ExecutorId /*executor*/) override {}
   [[nodiscard]] ExecutorId pick(const SlotView& slots, const TaskView& task) override {
-    const ProfileId profile = task.profile;
     const ExecutorId wanted = picks_->empty() ? ExecutorId{} : picks_->front();
     if (picks_->size() > 1) {
       picks_->pop_front();
     }
-    const bool room = wanted.valid() && slots.free_slots(wanted, profile) > 0;
-    return room ? wanted : slots.most_free(profile);
+    const bool room = wanted.valid() && slots.free_slots(wanted, task.profile) > 0;
+    return room ? wanted : slots.most_free(task.profile);
   }
 
  private:
   std::deque<ExecutorId>* picks_;
 };
 
+// The task_start line of a run that is not over; after that its id is free for another.
+template <class List>
+auto& start_of(List& lines, const Json& run) {
+  auto* start = first(lines, {{"e", "task_start"}, {"run", run}, {"live", true}});
+  require(start != nullptr, "a run that is not over", run.dump());
+  return *start;
+}
+
 }  // namespace
 
 void Run::start() {
-  auto policies = policies::make(options.config).value();
+  PolicySet policies;
+  policies.queue = std::make_unique<InOrder>();
+  policies.overtake = std::make_unique<Never>();
   policies.placement = std::make_unique<Planned>(&picks);
   core = std::make_unique<Core>(options, policies);
-}
-
-void Run::act(const std::function<void(Actions&)>& what) {
-  Actions actions;
-  core->set_now(now);
-  what(actions);
-  carry_out(actions);
 }
 
 void Run::feed(const Input& input) {
@@ -61,9 +79,8 @@ void Run::offer(const OfferRound& round) {
 
 void Run::end(const Json& start, TaskEnded ended, bool by_case) {
   ended.run = RunId{start.at("run").get<std::uint32_t>()};
-  injected = by_case ? std::optional(ended.run) : std::nullopt;
+  start_of(lines, start["run"]).update({{"injected", by_case}, {"told", step}});
   feed(ended);
-  injected.reset();
 }
 
 std::size_t Run::join(const std::string& name, const std::string& host, model::ExecutorSpec spec) {
@@ -75,14 +92,25 @@ std::size_t Run::join(const std::string& name, const std::string& host, model::E
   return executors.size() - 1;
 }
 
+void Run::note(const std::string& event, std::size_t executor) {
+  const std::string& name = executors.at(executor).name;
+  lines.push_back(
+      {{"e", event}, {"executor", name}, {"row", executor}, {"gone", true}, {"step", step}});
+}
+
+// The line says whether the notice changed anything: repeated ones do not.
 void Run::lose(std::size_t executor, model::LossCause cause) {
-  if (std::exchange(executors.at(executor).live, false)) {
-    feed(LoseExecutor{ExecutorId{executor}, cause});
-  }
+  const std::size_t place = lines.size();
+  note("executor_lost", executor);
+  const std::uint64_t before = core->digest();
+  feed(LoseExecutor{ExecutorId{executor}, cause});
+  lines[place]["changed"] = core->digest() != before;
 }
 
 void Run::hold(std::size_t executor, model::HoldCause cause) {
-  executors.at(executor).draining = cause == model::HoldCause::decommission;
+  if (cause == model::HoldCause::decommission) {
+    note("executor_draining", executor);
+  }
   feed(HoldExecutor{ExecutorId{executor}, cause});
 }
 
@@ -118,7 +146,6 @@ void Run::settle() {
       picks.insert(picks.end(), {ExecutorId{marker}, ExecutorId{spare}});
       const Json answer = ask_copy({});
       asked = picks.size() == 1;
-      picks.clear();
       const Json* start = first(answer, {{"e", "task_start"}, {"row", marker}});
       real.emplace_back(start != nullptr ? where(*this, *start) : spare);
     }
@@ -149,63 +176,68 @@ Json Run::line(const Actions& actions, const Action& action) const {
     said = Json::parse(model::journal_line({now, std::move(body)}, names));
   };
   const auto ended = [&](const EndTask& end) {
-    said = the(running, {{"run", end.run.value}});
+    said = start_of(lines, end.run.value);
     said.update({{"e", "task_end"},
                  {"status", model::name_of(end.status)},
                  {"reason", end.reason ? model::name_of(*end.reason) : ""},
-                 {"counted", end.counted},
-                 {"injected", injected == end.run || said.value("injected", false)}});
+                 {"counted", end.counted}});
   };
   if (const auto* entry = std::get_if<Entry>(&action)) {
     journal(actions.entries.at(entry->index));
     if (said["e"] == "stage_completed" && said["status"] != "success") {
       said["status"] = "failed";  // A.9 rule 6
+    } else if (said["e"] == "job_end") {
+      said["status"] = said["outcome"] == "succeeded" ? "success" : "failed";
+    } else if (said["e"] == "outputs_lost") {
+      const std::string name = said["executor"];
+      said["host"] = executors[place_of(executors, name, name, &Executor::name)].host;
     }
   } else if (const auto* launch = std::get_if<Launch>(&action)) {
+    const Executor& executor = executors.at(launch->executor.index());
     journal(model::TaskStart{{launch->job_name, launch->stage_name, launch->executor_name,
                               launch->attempt, launch->partition, launch->try_number},
                              launch->speculative});
-    said["run"] = launch->run.value;
-    said["row"] = launch->executor.index();
-    said["locality"] = level_names.at(static_cast<std::size_t>(launch->locality));
+    said.update({{"run", launch->run.value},
+                 {"row", launch->executor.value},
+                 {"host", executor.host},
+                 {"locality", level_names[static_cast<std::size_t>(launch->locality)]},
+                 {"live", true},
+                 {"held", false},
+                 {"injected", false}});
   } else if (const auto* end = std::get_if<EndTask>(&action)) {
     ended(*end);
   } else if (const auto* kill = std::get_if<Kill>(&action)) {
     ended({kill->run, model::TaskStatus::killed, kill->reason});
+  } else if (const auto* early = std::get_if<ReturnSlot>(&action)) {
+    said = {{"e", "slot_returned"}, {"run", early->run.value}};
   } else if (const auto* answer = std::get_if<CommitAnswered>(&action)) {
     said = {{"e", "commit_answered"}, {"granted", answer->granted}};
   } else if (const auto* nowhere = std::get_if<Unschedulable>(&action)) {
-    const bool one_more = !nowhere->replace.valid();
+    const ExecutorId replace = nowhere->replace;  // invalid: one more is wanted
     said = {{"e", "unschedulable"},
             {"stage", jobs.at(nowhere->job.index()).stages.at(nowhere->stage.index())},
-            {"executor", one_more ? "" : executors.at(nowhere->replace.index()).name}};
+            {"executor", replace.valid() ? executors.at(replace.index()).name : ""}};
   }
   said["step"] = step;
   return said;
 }
 
-void Run::carry_out(const Actions& actions) {
+void Run::act(const std::function<void(Actions&)>& what) {
+  Actions actions;
+  core->set_now(now);
+  what(actions);
   std::vector<RunId> killed;
   for (const Action& action : actions.list) {
     const Json said = line(actions, action);
     const std::string event = said.value("e", "");
+    if (event == "task_end" || event == "slot_returned") {
+      start_of(lines, said["run"])[event == "task_end" ? "live" : "held"] = event != "task_end";
+    }
     if (!event.empty()) {
       lines.push_back(said);
     }
-    if (event == "task_start") {
-      running.push_back(said);
-    } else if (event == "task_end") {
-      std::erase_if(running.get_ref<Json::array_t&>(),
-                    [&](const Json& start) { return start["run"] == said["run"]; });
-    }
     if (const auto* kill = std::get_if<Kill>(&action)) {
       killed.push_back(kill->run);
-    } else if (const auto* early = std::get_if<ReturnSlot>(&action)) {
-      for (Json& start : running) {
-        if (start["run"] == early->run.value) {
-          start.update({{"held", true}, {"injected", injected == early->run}});
-        }
-      }
     } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
       timers.emplace(std::pair{now + timer->delay, timer->timer.value}, *timer);
     }
@@ -215,9 +247,11 @@ void Run::carry_out(const Actions& actions) {
   }
   // At task level an executor that drains is lost with its last task (X13); else when the case
   // says so.
-  for (std::size_t i = 0; !dag && i < executors.size(); ++i) {
-    if (executors[i].draining && first(running, {{"row", i}}) == nullptr) {
-      lose(i, model::LossCause::decommission);
+  for (const Json& draining : dag ? Json() : all(lines, {{"e", "executor_draining"}})) {
+    const Json& row = draining["row"];
+    if (!any(lines, {{"e", "task_start"}, {"row", row}, {"live", true}}) &&
+        !any(lines, {{"e", "executor_lost"}, {"row", row}})) {
+      lose(row, model::LossCause::decommission);
     }
   }
 }
@@ -228,30 +262,37 @@ bool matches(const Json& line, const Json& keys) {
   });
 }
 
-const Json* first(const Json& list, const Json& keys) {
-  const auto found =
-      std::ranges::find_if(list, [&](const Json& word) { return matches(word, keys); });
-  return found == list.end() ? nullptr : &*found;
+const Json& vocabulary() {
+  static const Json words = Json::parse(std::ifstream(REHEARSE_VOCABULARY));
+  return words;
 }
 
-const Json& the(const Json& list, const Json& keys) {
-  const Json* found = first(list, keys);
-  require(found != nullptr, keys.dump());
-  return *found;
-}
-
-Json column(const Json& list, const char* key) {
-  Json values = Json::array();
-  std::ranges::transform(list, std::back_inserter(values),
-                         [key](const Json& word) { return word.at(key); });
-  return values;
-}
+bool any(const Json& list, const Json& keys) { return first(list, keys) != nullptr; }
 
 Json all(const Json& list, const Json& keys) {
   Json found = Json::array();
   std::ranges::copy_if(list, std::back_inserter(found),
                        [&](const Json& word) { return matches(word, keys); });
   return found;
+}
+
+const Json& the(const Json& list, const Json& keys) {
+  const Json* found = first(list, keys);
+  demand(found != nullptr, "there is no " + keys.dump());
+  return *found;
+}
+
+const Json& part(const Json& object, const std::string& key) {
+  static const Json none = Json::object();
+  return object.contains(key) ? object[key] : none;
+}
+
+Json column(const Json& list, const std::string& key) {
+  Json values = Json::array();
+  for (const Json& word : list) {
+    values.push_back(word.at(key));
+  }
+  return values;
 }
 
 Json said(const Run& run, const std::string& event, Json keys) {
@@ -263,11 +304,22 @@ Json said(const Run& run, const std::string& event, Json keys) {
   return found;
 }
 
-Json running(const Run& run, const Json& keys) {
+Json about(const Json& word) {
+  Json keys = Json::object();
+  for (const char* key :
+       {"job", "stage", "attempt", "partition", "try", "locality", "executor", "host", "granted"}) {
+    if (word.contains(key)) {
+      keys[key] = word[key];
+    }
+  }
+  return keys;
+}
+
+Json running(const Run& run, Json keys) {
+  keys.update({{"e", "task_start"}, {"live", true}, {"held", false}});
   Json latest;
-  for (const Json& start : all(run.running, keys)) {
-    const bool later = latest.is_null() || start.at("try") > latest.at("try");
-    latest = later && !start.value("held", false) ? start : latest;
+  for (const Json& start : all(run.lines, keys)) {
+    latest = latest.is_null() || start["try"] > latest["try"] ? start : latest;
   }
   return latest;
 }
@@ -307,15 +359,8 @@ bool live(const Run& run, const std::string& job) {
          said(run, "job_end", {{"job", job}}).empty();
 }
 
-Json about(const Json& word) {
-  Json keys = Json::object();
-  for (const char* key :
-       {"job", "stage", "attempt", "partition", "try", "locality", "executor", "granted"}) {
-    if (word.contains(key)) {
-      keys[key] = word[key];
-    }
-  }
-  return keys;
+bool lost(const Run& run, const std::string& executor) {
+  return any(run.lines, {{"e", "executor_lost"}, {"executor", executor}});
 }
 
 }  // namespace rehearse::conformance

@@ -1,6 +1,7 @@
 // A case as configuration and jobs.
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "tests/conformance/run.hpp"
 
@@ -10,81 +11,102 @@ using namespace scheduler;
 
 namespace {
 
-// In words of the suite's README. Nothing is to be switched on for these.
-constexpr std::string_view no_switches =
-    " concurrent_stages cache_lookup order_independent_checksum kill_excluded exclude_ms ";
-
 std::int32_t milli(double amount) { return static_cast<std::int32_t>(std::lround(amount * 1000)); }
 
-void read_config(Run& run, Json keys) {
-  const auto option = [&keys](const char* key, auto otherwise) {
-    const auto value = keys.value(key, otherwise);
-    keys.erase(key);
-    return value;
-  };
+template <class Enum>
+Enum enum_of(const std::string& text) {
+  const auto value = model::parse_enum<Enum>(text);
+  demand(value.has_value(), "/given: unknown word " + text);
+  return *value;
+}
+
+// Options of the case as those of the core; what it has no place for is told.
+void read_options(Run& run) {
   model::SchedulerConfig& config = run.options.config;
-  auto& failure = config.failure;
-  failure.max_stage_attempts = option("max_consecutive_stage_attempts", failure.max_stage_attempts);
-  failure.max_task_failures = option("max_task_failures", failure.max_task_failures);
+  EngineOptions& engine = run.options.engine;
+  bool legacy_reset = false;
+  bool slot_check = true;
+  bool speculation = false;
   bool survive = false;  // A.9 rule 2
   for (const Json& step : run.steps) {
     survive = step["op"] == "executor_lost" || (survive && step["op"] != "tasks_resubmitted");
   }
-  const bool service = option("external_shuffle_service", run.dag && survive);
-  config.outputs_survive_executor = option("reliable_shuffle_storage", false) || service;
-  config.locality_wait = option("locality_wait_ms", 0) * model::millisecond;
-  if (option("legacy_locality_wait_reset", false)) {
-    config.locality_reset = model::LocalityReset::legacy;
+  bool service = run.dag && survive;
+  // Numbers in the unit that the name ends with.
+  const std::map<std::string, std::variant<bool*, std::int64_t*>> options{
+      {"max_consecutive_stage_attempts", &config.failure.max_stage_attempts},
+      {"max_task_failures", &config.failure.max_task_failures},
+      {"max_total_stage_attempts", &engine.max_total_stage_attempts},
+      {"locality_wait_ms", &config.locality_wait},
+      {"speculation_threshold_ms", &engine.speculation_threshold},
+      {"decommission_kill_ms", &engine.decommission_kill},
+      {"unschedulable_timeout_s", &engine.exclusion.unschedulable_timeout},
+      {"external_shuffle_service", &service},
+      {"reliable_shuffle_storage", &config.outputs_survive_executor},
+      {"unregister_outputs_on_host", &engine.unregister_outputs_on_host},
+      {"ignore_decommission_fetch_failures", &engine.ignore_decommission_fetch_failures},
+      {"old_fetch_protocol", &engine.old_fetch_protocol},
+      {"legacy_locality_wait_reset", &legacy_reset},
+      {"pipelined_slot_check", &slot_check},
+      {"speculation", &speculation},
+      {"dynamic_allocation", &run.options.autoscaling}};
+  const Json& other = vocabulary()["options"];  // with the value with which nothing is asked
+  for (const auto& [key, value] : part(run.given, "config").items()) {
+    if (const auto option = options.find(key); option == options.end()) {
+      demand(other.contains(key), "/given/config: unknown word " + key);
+      require(other[key].is_null() || value == other[key], "option " + key);
+    } else if (bool* const* flag = std::get_if<bool*>(&option->second)) {
+      **flag = value;
+    } else {
+      *std::get<std::int64_t*>(option->second) =
+          value.get<std::int64_t>() * (key.ends_with("_ms")  ? model::millisecond
+                                       : key.ends_with("_s") ? model::second
+                                                             : 1);
+    }
   }
+  config.outputs_survive_executor |= service;
+  config.locality_reset = legacy_reset ? model::LocalityReset::legacy : config.locality_reset;
   // In one variant the job asks for it; elsewhere a copy that ends may be all that says it.
-  if ((option("speculation", false) && run.variant != "job_property") ||
-      first(run.steps, {{"speculative", true}}) != nullptr) {
+  if ((speculation && run.variant != "job_property") || any(run.steps, {{"speculative", true}})) {
     config.speculation.emplace();
   }
   // The seed's specification has no such switch.
-  if (!option("pipelined_slot_check", true) && run.dialect == model::Dialect::spark) {
+  if (!slot_check && run.dialect == model::Dialect::spark) {
     config.admission.hold = model::Hold::none;
   }
-  run.options.autoscaling = option("dynamic_allocation", false);
+}
+
+// What the core does for engines only, as the rest of the case has it.
+void read_engine(Run& run) {
   EngineOptions& engine = run.options.engine;
-  engine.unregister_outputs_on_host = option("unregister_outputs_on_host", false);
-  engine.ignore_decommission_fetch_failures = option("ignore_decommission_fetch_failures", false);
-  engine.old_fetch_protocol = option("old_fetch_protocol", false);
-  engine.max_total_stage_attempts = option("max_total_stage_attempts", std::int64_t{0});
   // The seed's specification knows no status after the notice (X12). Where the attempt ends the
   // task again the loss had ended it, and it was tried anew.
-  std::map<std::string, bool> late;  // by stage and attempt: its last end
+  Json late = Json::object();  // by stage and attempt: how its last end was launched
   for (const Json& step : run.steps) {
     if (step["op"] == "tasks_finished") {
-      late[step["stage"].dump() + step["attempt"].dump()] =
-          step.value("launched", "") == "before_executor_loss";
+      late[step.at("stage").dump() + step.at("attempt").dump()] = step.value("launched", "");
     }
   }
   engine.reports_after_loss =
-      run.dialect == model::Dialect::spark &&
-      std::ranges::any_of(late, [](const auto& entry) { return entry.second; });
+      run.dialect == model::Dialect::spark && has(late, "before_executor_loss");
   engine.refuse_commits = run.given.value("refuse_all", false);
   engine.tracked_outputs = true;
-  engine.query_level_rollback =
-      first(run.given["stages"], {{"query_level_rollback", true}}) != nullptr;
+  engine.query_level_rollback = any(run.given["stages"], {{"query_level_rollback", true}});
   // Nobody is to prefer anything where the case says where tasks run (also A.2: of map stages),
   // but it may ask what a task that reads prefers.
-  const bool asks =
-      keys.contains("reducer_preferred_fraction") ||
-      (first(run.then, {{"op", "expect_preferred_hosts"}}) && !run.given.contains("cached"));
-  const double fraction = option("reducer_preferred_fraction", 0.2);
-  engine.reducer_preferred_milli = asks ? milli(fraction) : 0;
-  engine.speculation_threshold = option("speculation_threshold_ms", 0) * model::millisecond;
-  engine.decommission_kill = option("decommission_kill_ms", 0) * model::millisecond;
-  engine.exclusion.on_failure = keys.contains("exclude_ms");
-  engine.exclusion.unschedulable_timeout = option("unschedulable_timeout_s", 120) * model::second;
-  for (const auto& [key, value] : keys.items()) {
-    require(listed(no_switches, key) || value == false, "option " + key);
+  const Json& config = part(run.given, "config");
+  if (config.contains("reducer_preferred_fraction") ||
+      (any(run.then, {{"op", "expect_preferred_hosts"}}) && !run.given.contains("cached"))) {
+    engine.reducer_preferred_milli = milli(config.value("reducer_preferred_fraction", 0.2));
   }
+  // Failures are also counted where the case asks what they excluded.
+  engine.exclusion.on_failure =
+      config.contains("exclude_ms") || any(run.then, {{"op", "expect_exclude_list_empty"}});
 }
 
 // Resources are cpus and gpus; a set may say what its tasks need.
 void read_profiles(Run& run) {
+  const double cpus_per_task = part(run.given, "config").value("cpus_per_task", 1.0);
   Json tasks = {{"default", Json::object()}};
   for (const Json& bound : part(run.given, "executor_profiles")) {
     tasks[bound.get<std::string>()] = Json::object();
@@ -92,38 +114,48 @@ void read_profiles(Run& run) {
   for (const auto& [name, profile] : part(run.given, "profiles").items()) {
     tasks[name] = profile.at("task");
   }
-  for (const Json& set : part(run.given, "tasksets")) {
+  for (const Json& set : run.given["tasksets"]) {
     tasks[set.value("profile", "default")] = set;
   }
-  const auto add = [&run](const std::string& name, const Json& task) {
-    run.options.profile_names.push_back(run.names.intern(name));
-    run.options.profile_tasks.push_back(
-        {milli(task.value("cpus", 1.0)), milli(task.value("gpu", 0.0))});
-  };
-  add("default", tasks["default"]);  // the first
-  tasks.erase("default");
-  for (const auto& [name, task] : tasks.items()) {
-    add(name, task);
+  for (const bool first : {true, false}) {
+    for (const auto& [name, task] : tasks.items()) {
+      if ((name == "default") == first) {
+        run.options.profile_names.push_back(run.names.intern(name));
+        run.options.profile_tasks.push_back(
+            {milli(task.value("cpus", cpus_per_task)), milli(task.value("gpu", 0.0))});
+      }
+    }
   }
 }
 
-// The earlier job whose outputs of this stage can be read, and its place there; or null.
-const ForeignStage* owner_of(const Run& run, const std::string& stage) {
-  const auto owner = run.owners.find(base_of(stage));
-  const Json pipelined = {{"from", stage}, {"kind", "pipelined"}};
-  return owner == run.owners.end() || first(run.given["edges"], pipelined) ? nullptr
-                                                                           : &owner->second;
+bool has_edge(const Run& run, const std::string& from, const char* kind) {
+  return any(run.given["edges"], {{"from", from}, {"kind", kind}});
+}
+
+// The last job that made this stage itself, and the stage's place there; or null.
+const Job* maker_of(const Run& run, const std::string& stage) {
+  const auto made = [&](const Job& job) {
+    const auto place = std::ranges::find(job.stages, base_of(stage), base_of);
+    return place < job.stages.begin() + static_cast<std::ptrdiff_t>(job.own);
+  };
+  const auto job = std::find_if(run.jobs.rbegin(), run.jobs.rend(), made);
+  return job == run.jobs.rend() ? nullptr : &*job;
+}
+
+// A stage of which the outputs of an earlier job are read.
+bool taken_over(const Run& run, const std::string& stage) {
+  return maker_of(run, stage) != nullptr && !has_edge(run, stage, "pipelined");
 }
 
 // A map-stage job ends in the next incarnation of its shuffle's stage that no earlier job has.
 std::string final_stage_of(const Run& run, const Json& job) {
   std::string last = job.value("final_stage", "");
-  for (const std::string stage : column(run.given["stages"], "id")) {
+  for (const Json& record : job.at("kind") == "map_stage" ? run.given["stages"] : Json()) {
     const bool taken = std::ranges::any_of(
         run.jobs, [&](const Job& earlier) { return has(earlier.stages, last); });
-    if (job.at("kind") == "map_stage" && (last.empty() || taken) &&
-        base_of(stage) == stage_of_shuffle(run, job.at("shuffle"))) {
-      last = stage;
+    if ((last.empty() || taken) &&
+        base_of(record["id"]) == stage_of_shuffle(run, job.at("shuffle"))) {
+      last = record["id"];
     }
   }
   return last;
@@ -132,17 +164,17 @@ std::string final_stage_of(const Run& run, const Json& job) {
 // The stages a job is made of, in the order of the file, in which parents come first.
 Job job_row(const Run& run, const Json& job) {
   Job row{job.at("id"), JobId{run.jobs.size()}, {}, 0, final_stage_of(run, job)};
-  Names needed;
+  Names needed{row.final_stage};
   std::vector<std::string> foreign;  // behind its own
-  for (auto record = run.given["stages"].rbegin(); record != run.given["stages"].rend(); ++record) {
-    const std::string stage = record->at("id");
+  const Json ids = column(run.given["stages"], "id");
+  for (auto stage = ids.rbegin(); stage != ids.rend(); ++stage) {
     const bool read = std::ranges::any_of(run.given["edges"], [&](const Json& edge) {
-      return edge.at("from") == stage && needed.contains(edge.at("to"));
+      return edge.at("from") == *stage && needed.contains(edge.at("to"));
     });
-    if (read || stage == row.final_stage) {
-      needed.insert(stage);
-      auto& list = owner_of(run, stage) ? foreign : row.stages;
-      list.insert(list.begin(), stage);
+    if (read || *stage == row.final_stage) {
+      needed.insert(*stage);
+      auto& list = taken_over(run, *stage) ? foreign : row.stages;
+      list.insert(list.begin(), *stage);
     }
   }
   row.own = row.stages.size();
@@ -165,17 +197,15 @@ void add_edges(Run& run, const Job& row, model::JobSpec& spec, SubmitJob& input)
     edge.from = StageIndex{place_of(row.stages, from, from)};
     edge.to.emplace_back(place_of(row.stages, to, to));
     edge.checksum_retry = the(run.given["stages"], {{"id", from}}).value("checksum_retry", false);
-    const auto owner = run.owners.find(base_of(from));
-    const std::string other =
-        owner == run.owners.end() ? "" : run.jobs[owner->second.job.index()].name;
+    const Job* maker = maker_of(run, from);
     if (edge.from.index() >= row.own) {
-      edge.from_job = run.names.intern(other);
+      edge.from_job = run.names.intern(maker->name);
       continue;
     }
-    edge.kind = model::parse_enum<model::EdgeKind>(record.at("kind").get<std::string>()).value();
-    if (edge.kind == model::EdgeKind::pipelined && live(run, other)) {  // F7: the same shuffle
-      input.reused_job = owner->second.job;
-      edge.reuse_job = run.names.intern(other);
+    edge.kind = enum_of<model::EdgeKind>(record.at("kind"));
+    if (edge.kind == model::EdgeKind::pipelined && maker != nullptr && live(run, maker->name)) {
+      input.reused_job = maker->id;  // F7: the same shuffle
+      edge.reuse_job = run.names.intern(maker->name);
       edge.reuse_stage = run.names.intern(base_of(from));
     }
   }
@@ -189,8 +219,7 @@ model::StageSpec stage_spec(Run& run, const Json& record) {
   spec.profile = profile_of(run, record.value("profile", "default"));
   spec.barrier = record.value("barrier", false);
   const std::string checkpoint = record.value("checkpoint", "none");
-  spec.checkpoint =
-      model::parse_enum<model::Checkpoint>(checkpoint.substr(0, checkpoint.find('_'))).value();
+  spec.checkpoint = enum_of<model::Checkpoint>(checkpoint.substr(0, checkpoint.find('_')));
   // Data that lies in a reliable checkpoint is what it is, whatever it was made from (SS-1.10).
   spec.indeterminate =
       record.value("deterministic", "") == "indeterminate" && checkpoint != "reliable_done";
@@ -222,15 +251,6 @@ std::vector<CachedPartition> cached_in(Run& run, const Job& row) {
 
 }  // namespace
 
-const Json& part(const Json& object, const std::string& key) {
-  static const Json none = Json::object();
-  return object.contains(key) ? object[key] : none;
-}
-
-bool listed(std::string_view words, const std::string& word) {
-  return words.find(" " + word + " ") != std::string_view::npos;
-}
-
 Json normal(Json word) {
   if (word.is_array()) {
     std::ranges::transform(word, word.begin(), normal);
@@ -261,7 +281,8 @@ std::string stage_of_shuffle(const Run& run, const std::string& shuffle) {
 }
 
 ProfileId profile_of(const Run& run, const std::string& profile) {
-  return ProfileId{place_of(run.options.profile_names, run.names.find(profile), profile)};
+  return ProfileId{
+      place_of(run.options.profile_names, run.names.find(profile), "profile " + profile)};
 }
 
 void read_case(Run& run) {
@@ -270,6 +291,8 @@ void read_case(Run& run) {
     require(!given.contains(key), std::string("input for ") + key);
   }
   given.emplace("edges", Json::array());
+  given.emplace("stages", Json::array());
+  run.narrow = part(given, "cluster").contains("slots");
   Json& sets = *given.emplace("tasksets", Json::array()).first;
   if (given.contains("taskset") || given.contains("tasks")) {  // the only one: S
     const Json met = {{"tasks", given.value("tasks", 0)}, {"barrier", true}};
@@ -277,7 +300,7 @@ void read_case(Run& run) {
     sets.back()["set"] = "S";
   }
   sets = normal(sets);
-  for (Json& record : *given.emplace("stages", Json::array()).first) {
+  for (Json& record : given["stages"]) {
     record["preferred"] = part(part(given, "narrow_preferred"), record.at("id"));
   }
   model::SchedulerConfig& config = run.options.config;
@@ -286,7 +309,9 @@ void read_case(Run& run) {
     config.admission.when_short = model::Short::fail;
     config.admission.capacity = model::Capacity::free;
   }
-  read_config(run, part(given, "config"));
+  read_profiles(run);
+  read_options(run);
+  read_engine(run);
   const auto fair = [](const Json& record) { return record.value("mode", "FIFO") == "FAIR"; };
   config.admission.queue = fair(given) ? model::QueueOrder::fair : config.admission.queue;
   for (const auto& [name, pool] : part(given, "pools").items()) {
@@ -294,7 +319,6 @@ void read_case(Run& run) {
         {run.names.intern(name), fair(pool), pool.value("weight", 1), pool.value("min_share", 0)});
   }
   model::complete_reject_list(config);
-  read_profiles(run);
   run.options.names = &run.names;
 }
 
@@ -308,24 +332,20 @@ void submit_job(Run& run, const Json& job) {
   add_edges(run, row, spec, input);
   for (const std::string& stage : row.stages) {
     const StageIndex index{spec.stages.size()};
-    Json record = the(run.given["stages"], {{"id", stage}});
+    spec.stages.push_back(stage_spec(run, the(run.given["stages"], {{"id", stage}})));
     if (const Json& some = part(job, "partitions"); stage == row.final_stage) {
       spec.result = {index};
       if (some.is_array()) {  // a core is told how many, not which
-        require(some.back() == some.size() - 1, "the first partitions", some.dump());
-        record["tasks"] = some.size();
+        require(some.empty() || some.back() == some.size() - 1, "the first ones", some.dump());
+        spec.stages.back().tasks = static_cast<std::int32_t>(some.size());
       }
     }
-    spec.stages.push_back(stage_spec(run, record));
     if (index.index() >= row.own) {
-      input.foreign.push_back(*owner_of(run, stage));
-    } else {
-      const std::string text = row.name + "/" + base_of(stage);
-      run.owners[base_of(stage)] = {row.id, index, run.names.intern(text)};
-      const Json regular = {{"from", stage}, {"kind", "regular"}};
-      if (map_stage || (run.dag && first(run.given["edges"], regular) != nullptr)) {
-        input.shared.push_back(index);
-      }
+      const Job& maker = *maker_of(run, stage);
+      input.foreign.push_back(
+          {maker.id, index_in(maker, stage), run.names.intern(maker.name + "/" + base_of(stage))});
+    } else if (map_stage || (run.dag && has_edge(run, stage, "regular"))) {
+      input.shared.push_back(index);
     }
   }
   if (map_stage && part(run.given, "shuffle_kinds").value(job["shuffle"], "") == "pipelined") {
@@ -343,20 +363,6 @@ void submit_job(Run& run, const Json& job) {
   input.spec = std::make_shared<const model::JobSpec>(std::move(spec));
   run.jobs.push_back(std::move(row));
   run.feed(input);
-}
-
-void submit_chain(Run& run, Json job, const std::vector<Json>& stages) {
-  for (const Json& record : stages) {
-    if (&record != &stages.front()) {
-      run.given["edges"].push_back({{"from", run.given["stages"].back().at("id")},
-                                    {"to", record.at("id")},
-                                    {"kind", record.value("input", "regular")},
-                                    {"shuffle", run.given["stages"].back().at("id")}});
-    }
-    run.given["stages"].push_back(record);
-  }
-  job.update({{"kind", "result"}, {"final_stage", stages.back().at("id")}});
-  submit_job(run, job);
 }
 
 void tell_cached(Run& run) {

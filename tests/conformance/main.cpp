@@ -1,8 +1,10 @@
 // conformance CASES.jsonl --dialect spark|psd [--only ID,...] [--verbose]
 //
 // Drives the scheduler core with the cases of a suite, in the vocabulary of its README, and prints
-// one line for each that fails: id, step, what was expected, what was there; last the counts.
-// 0: none failed. 1: some did. 2: the arguments or the file cannot be used.
+// one line for each that fails: id, step, what was expected, what was there; then the expectations
+// that the core's headers do not let it judge, and last the counts.
+// 0: none failed. 1: some did. 2: the arguments, the file or a line of it cannot be used; the other
+// lines are judged all the same.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,11 +12,16 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "tests/conformance/run.hpp"
 
 namespace rehearse::conformance {
+
+void demand(bool holds, const std::string& what) {
+  if (!holds) {
+    throw std::invalid_argument(what);
+  }
+}
 
 void require(bool holds, const std::string& expected, const std::string& actual) {
   if (!holds) {
@@ -31,77 +38,109 @@ struct Arguments {
   bool verbose = false;
 };
 
-// Why the case fails; empty if it does not.
-std::string run_case(Run& run) {
+struct Counts {
+  std::map<std::string, int> verdicts{};
+  std::map<std::string, int> unjudged{};  // expectations, by word
+};
+
+// Tells before anything runs what would else be passed over.
+void demand_words(const Json& list, const std::string& field, bool (*known)(const std::string&)) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string op = list[i].at("op");
+    demand(known(op), fmt::format("{}/{}/op: unknown word {}", field, i, op));
+  }
+}
+
+// Why the case fails; empty if it does not. What is wrong with its record goes on as an exception.
+std::string run_case(Run& run, Counts& counts) {
+  demand_words(run.steps, "/when", is_input);
+  demand_words(run.then, "/then", is_expectation);
+  const int last = static_cast<int>(run.steps.size()) - 1;
+  for (const Json& e : run.then) {
+    demand(e.at("after") == "end" || (e["after"] >= -1 && e["after"] <= last),
+           "/then/after: no such step in " + e.dump());
+  }
   try {
     begin(run);
-    const int last = static_cast<int>(run.steps.size()) - 1;
     for (run.step = -1; run.step <= last; ++run.step) {
       if (run.step >= 0) {
         take_step(run, run.steps[static_cast<std::size_t>(run.step)]);
       }
       for (const Json& e : run.then) {
-        if (e.at("after") == run.step || (e["after"] == "end" && run.step == last)) {
-          check(run, e);
+        const bool now = e["after"] == run.step || (e["after"] == "end" && run.step == last);
+        if (now && !check(run, e)) {
+          ++counts.unjudged[e["op"]];
         }
       }
     }
-  } catch (const std::exception& failure) {  // also what is wrong with the record: its field
+  } catch (const Json::exception&) {
+    throw;
+  } catch (const std::invalid_argument&) {
+    throw;
+  } catch (const std::exception& failure) {
     return fmt::format("step {}: {}", run.step, failure.what());
   }
   return "";
 }
 
-// The same of the first variant that fails.
-std::string verdict(const Json& record, const Arguments& arguments, const Json& then) {
-  const auto dialect = model::parse_enum<model::Dialect>(arguments.dialect).value();
-  const Json steps = normal(record.at("when"));
-  const Json holds = normal(then);
-  std::string why;
+// "not applicable", "passed", or why the first variant that fails does so.
+std::string verdict(Json record, const Arguments& arguments, Counts& counts) {
+  const Json& here = record.at(arguments.dialect);
+  const std::string use = here.at("use");
+  if (use == "skip") {
+    return "not applicable";
+  }
+  record["then"] = normal(use == "own" ? here.at("then") : record.at(use));
+  record["when"] = normal(record.at("when"));
   for (const std::string variant : record.at("given").value("variants", Json{""})) {
-    Json given = record["given"];
+    Json copy = record;
     Json lines = Json::array();
-    Json running = Json::array();
-    Run run{dialect, record.at("layer") == "dag", given, steps, holds, lines, running, variant};
-    why = why.empty() ? run_case(run) : why;
+    Run run{copy["given"], copy["when"], copy["then"], lines};
+    run.dialect = model::parse_enum<model::Dialect>(arguments.dialect).value();
+    run.dag = record.at("layer") == "dag";
+    run.variant = variant;
+    const std::string why = run_case(run, counts);
     for (const Json& line : arguments.verbose ? lines : Json()) {
       fmt::print("  {}\n", line.dump());
     }
+    if (!why.empty()) {
+      return why;
+    }
   }
-  return why;
+  return "passed";
 }
 
 int run_all(const Arguments& arguments) {
   std::ifstream file(arguments.file);
+  Counts counts;
   int number = 0;
-  int counts[3] = {};  // passed, failed, not applicable
-  try {
-    for (std::string line; std::getline(file, line);) {
-      ++number;
+  for (std::string line; std::getline(file, line);) {
+    ++number;
+    try {
       const Json record = Json::parse(line);
       const std::string id = record.at("id");
-      if (!arguments.only.empty() && !has(arguments.only, id)) {
-        continue;
+      if (arguments.only.empty() || has(arguments.only, id)) {
+        const std::string what = verdict(record, arguments, counts);
+        const bool fine = what == "passed" || what == "not applicable";
+        ++counts.verdicts[fine ? what : "failed"];
+        fmt::print("{}", fine && !arguments.verbose ? "" : id + " " + what + "\n");
       }
-      const Json& here = record.at(arguments.dialect);
-      const std::string use = here.at("use");
-      const bool skip = use == "skip";
-      const std::string why =
-          skip ? "" : verdict(record, arguments, use == "own" ? here.at("then") : record.at(use));
-      ++counts[skip ? 2 : why.empty() ? 0 : 1];
-      if (!why.empty() || arguments.verbose) {
-        fmt::print("{} {}\n", id, skip ? "not applicable" : why.empty() ? "passed" : why);
-      }
+    } catch (const std::exception& error) {
+      ++counts.verdicts["unusable"];
+      fmt::print(stderr, "{}:{}: {}\n", arguments.file, number, error.what());
     }
-    if (!file.eof() || counts[0] + counts[1] + counts[2] == 0) {
-      throw std::runtime_error(number == 0 ? "cannot be read" : "no such case");
-    }
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}:{}: {}\n", arguments.file, number, error.what());
+  }
+  if (!file.eof() || counts.verdicts.empty()) {
+    fmt::print(stderr, "{}: {}\n", arguments.file, file.eof() ? "no such case" : "cannot be read");
     return 2;
   }
-  fmt::print("{} passed, {} failed, {} not applicable\n", counts[0], counts[1], counts[2]);
-  return counts[1] > 0 ? 1 : 0;
+  for (const auto& [word, count] : counts.unjudged) {
+    fmt::print("not judged: {} of {}\n", count, word);
+  }
+  auto& [verdicts, unjudged] = counts;
+  fmt::print("{} passed, {} failed, {} not applicable\n", verdicts["passed"], verdicts["failed"],
+             verdicts["not applicable"]);
+  return verdicts["unusable"] > 0 ? 2 : verdicts["failed"] > 0 ? 1 : 0;
 }
 
 }  // namespace
