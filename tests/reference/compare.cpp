@@ -61,9 +61,6 @@ std::optional<std::string> line_of(model::Event event, const model::NameTable& n
   if (auto* end = std::get_if<model::JobEnd>(&event.body)) {
     end->detail = {};
   }
-  if (event.as<model::RunEnd>() != nullptr) {
-    event.t = 0;  // the reference counts timers that are void; nothing says when a run is over
-  }
   return model::journal_line(event, names);
 }
 
@@ -82,11 +79,10 @@ class Recorder final : public model::Observer {
 };
 
 Lines lines_of_reference(const model::Scenario& scenario) {
-  reference::Reference run(scenario);
-  run.run();
+  model::NameTable names = scenario.names;
   Lines lines;
-  for (const model::Event& event : run.events) {
-    if (auto line = line_of(event, run.names)) {
+  for (const model::Event& event : reference::journal(scenario, names)) {
+    if (auto line = line_of(event, names)) {
       lines.push_back(std::move(*line));
     }
   }

@@ -54,19 +54,26 @@ bool narrow(model::Scenario& scenario) {
   config.admission.queue = model::QueueOrder::fifo;
   config.locality_wait = 0;
   config.failure.incomplete = model::Incomplete::rerun;
+  config.slots = model::SlotsAxis::exclusive;
+  config.start = model::Start::eager;
+  config.max_partitions_per_task.reset();
+  config.speculation.reset();
   config.reject = model::preset(model::Dialect::sequential).reject;
   model::complete_reject_list(config);
   one_rack_per_host(scenario);
   scenario.ties_shuffled = false;
   scenario.choices.clear();
+  const auto of_autoscaler = [&scenario](const model::TimedFault& fault) {
+    const auto* loss = std::get_if<model::LoseExecutor>(&fault.action);
+    return loss != nullptr && scenario.names.text(loss->executor).starts_with("auto");
+  };
+  const bool named = scenario.cluster.autoscale.has_value() &&
+                     std::ranges::any_of(scenario.faults.timed, of_autoscaler);
+  scenario.cluster.autoscale.reset();
   const auto barrier = [](const model::JobSpec& job) {
     return std::ranges::any_of(job.stages, &model::StageSpec::barrier);
   };
-  const bool slices = config.max_partitions_per_task.value_or(1) > 1;
-  const bool shared =
-      config.slots != model::SlotsAxis::exclusive || config.start != model::Start::eager;
-  return !config.speculation && !slices && !shared && !scenario.cluster.autoscale &&
-         !scenario.workload && std::ranges::none_of(scenario.jobs, barrier) &&
+  return !named && !scenario.workload && std::ranges::none_of(scenario.jobs, barrier) &&
          !model::unsupported(scenario);
 }
 

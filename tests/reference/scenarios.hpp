@@ -12,7 +12,8 @@ namespace rehearse::reference {
 [[nodiscard]] model::Result<model::Scenario> load(const std::string& path);
 
 // The same experiment as far as the reference knows it: dialect sequential, ties in order, spread,
-// one rack for all of a host. False when it needs what is refused or not known.
+// no speculation, slices, shared slots or autoscaling, one rack for all of a host. False when it
+// needs what is refused or not known (barrier stages).
 [[nodiscard]] bool narrow(model::Scenario& scenario);
 
 }  // namespace rehearse::reference

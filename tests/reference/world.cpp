@@ -1,393 +1,322 @@
-// What happens around the scheduler: instants and rounds, executors that come and die, tasks that
-// take their time, faults, and callers that submit again.
-#include <algorithm>
-#include <utility>
+#include "tests/reference/world.hpp"
 
-#include "model/support/draw.hpp"
-#include "tests/reference/reference.hpp"
+#include <algorithm>
+#include <iterator>
 
 namespace rehearse::reference {
 
-using model::DrawPurpose;
-using Wide = model::WideInt;
+using namespace model;
 
-// Kinds of inputs are the numbers of scenario.md section 4; a death stands with the notices.
-void Reference::at(Instant t, int kind, std::int64_t first, std::int64_t second, Act act) {
-  inputs_[{t, kind, first, second, created_++}] = std::move(act);
+namespace {
+
+bool means(NameId name, const Job* job) {
+  return job != nullptr && (name == job->name ||
+                            (name == job->spec->name && job->number[2] > 0 && job->number[3] == 0));
 }
 
-// All inputs that are due in their order, then those that inputs made due; then the pass.
-void Reference::one_round() {
-  while (!inputs_.empty() && std::get<0>(inputs_.begin()->first) == now_) {
-    const auto after = inputs_.lower_bound({now_ + 1, 0, 0, 0, 0});
-    std::map<Key, Act> due;
-    while (inputs_.begin() != after) {
-      due.insert(inputs_.extract(inputs_.begin()));
+}  // namespace
+
+World::World(const Scenario& scenario, NameTable& names) : scenario_(scenario), names_(names) {
+  for (const ExecutorSpec& spec : scenario.cluster.executors) {
+    Executor& executor = executors_.emplace_back(&spec, Executor::due);
+    at(spec.joins, 4, [this, &executor] { join(executor); });
+  }
+  for (const TimedFault& fault : scenario.faults.timed) {
+    if (const auto* add = std::get_if<AddExecutor>(&fault.action)) {
+      executors_.emplace_back(&add->executor, fault.at ? Executor::due : Executor::unknown);
     }
-    for (const auto& [key, act] : due) {
+    if (fault.at) {
+      plan(fault, *fault.at);
+    }
+  }
+  ranges::for_each(scenario.jobs, [this](const JobSpec& job) { plan(job); });
+}
+
+// All inputs of an instant, then a pass; what a pass makes due at once is for the next round.
+// Void timers are no events; reports of tries that are over only lengthen the run (W5).
+std::vector<Event> World::run() {
+  RunEndCause cause = RunEndCause::done;
+  Instant last = 0;
+  while (!inputs_.empty() || deadlock()) {
+    const auto node = inputs_.extract(inputs_.begin());
+    const auto& [t, wave, kind, number, created] = node.key();
+    const auto& [act, matters] = node.mapped();
+    const bool is_event = !matters || matters();
+    if (t > scenario_.horizon.value_or(instant_max)) {
+      cause = RunEndCause::horizon;
+      break;
+    }
+    last = is_event || kind == 3 ? t : last;
+    if (is_event) {
+      now_ = t;
+      wave_ = wave;
       act();
       check_starved();
     }
+    if (inputs_.empty() || std::get<0>(inputs_.begin()->first) != now_) {
+      pass();
+      check_starved();
+    }
   }
-  pass_again_ = false;
-  pass();
-  check_starved();
-  if (pass_again_) {
-    one_round();
+  now_ = last;
+  emit(RunEnd{cause});
+  return std::move(events_);
+}
+
+// ---- inputs ----
+
+void World::at(Instant t, int kind, Act act, Number number, Test matters) {
+  inputs_[{t, t == now_ ? wave_ + 1 : 0, kind, number, created_++}] = {act, matters};
+}
+
+void World::after(Duration delay, int kind, const Act& act, Number number, const Test& matters) {
+  delay == 0 ? act() : at(now_ + delay, kind, act, number, matters);
+}
+
+bool World::deadlock() {
+  for (auto& [rank, job] : jobs_) {
+    end_job(job, JobOutcome::failed, Code::deadlock);
+  }
+  return !inputs_.empty();
+}
+
+// A regular stage as a group of one: admitted when it is submitted, committed when it succeeds,
+// torn down when an attempt ends otherwise.
+void World::moment(Moment what, const Job* job, NameId stage, NameId executor) {
+  const auto of_job = [job](NameId asked) { return !asked.valid() || means(asked, job); };
+  const auto agrees = [](NameId asked, NameId is) { return !asked.valid() || asked == is; };
+  for (const TimedFault& fault : scenario_.faults.timed) {
+    if (fault.moment == what && of_job(fault.match_job) && of_job(fault.match_stage_job) &&
+        agrees(fault.match_stage, stage) && agrees(fault.match_executor, executor) &&
+        ++seen_[&fault] == fault.nth) {
+      plan(fault, now_ + fault.after);
+    }
   }
 }
 
-Reference::Reference(const model::Scenario& scenario) : names(scenario.names), scenario_(scenario) {
-  const auto executor = [this](const model::ExecutorSpec& spec, std::optional<Instant> joins) {
-    Executor& made = executors_.emplace_back();
-    made.spec = spec;
-    made.due = joins.has_value();
-    if (joins) {
-      at(*joins, 4, 0, 0, [this, &made] { join(made); });
-    }
-  };
-  now_ = -1;
-  for (const model::ExecutorSpec& spec : scenario.cluster.executors) {
-    executor(spec, spec.joins);
-  }
-  for (const model::TimedFault& fault : scenario.faults.timed) {
-    if (const auto* add = std::get_if<model::AddExecutor>(&fault.action)) {
-      executor(add->executor, fault.at);
-    } else if (fault.at) {
-      plan_fault(fault, *fault.at);
-    }
-  }
-  plan_submissions();
+void World::plan(const TimedFault& fault, Instant t) {
+  constexpr std::array kinds{1, 4, 4, 2};  // by TimedAction
+  at(t, kinds.at(fault.action.index()),
+     [this, &fault] { std::visit([this](const auto& action) { happen(action); }, fault.action); });
 }
 
-void Reference::run() {
-  model::RunEndCause cause = model::RunEndCause::done;
-  const auto lives = [](const std::unique_ptr<Job>& job) { return job->alive; };
-  now_ = 0;
-  while (!inputs_.empty() || std::ranges::any_of(jobs_, lives)) {
-    if (inputs_.empty()) {
-      for (std::size_t j = 0; j < jobs_.size(); ++j) {
-        if (jobs_[j]->alive) {
-          end_job(*jobs_[j], model::JobOutcome::failed, model::Code::deadlock);
-        }
-      }
-      continue;
-    }
-    const Instant next = std::get<0>(inputs_.begin()->first);
-    if (scenario_.horizon && next > *scenario_.horizon) {
-      cause = model::RunEndCause::horizon;
-      break;
-    }
-    now_ = next;
-    one_round();
-  }
-  emit(model::RunEnd{cause});
-}
+// ---- executors (X12, X13) ----
 
-// ---- executors ----
-
-Executor* Reference::find_executor(NameId name) {
-  const auto found =
-      std::ranges::find(executors_, name, [](const Executor& one) { return one.spec.name; });
+Executor* World::find(NameId name) {
+  const auto is = [name](const Executor& one) { return one.spec->name == name; };
+  const auto found = ranges::find_if(executors_, is);
   return found == executors_.end() ? nullptr : &*found;
 }
 
-void Reference::join(Executor& executor) {
-  if (executor.died != model::instant_max || executor.joined) {
+void World::join(Executor& executor) {
+  const ExecutorSpec& spec = *executor.spec;
+  if (executor.state == Executor::gone) {
     return;
   }
-  executor.due = false;
-  executor.joined = true;
-  executor.free = executor.spec.resources;
+  executor.state = Executor::joined;
+  executor.free = spec.resources;
   joined_.push_back(&executor);
-  model::Amounts amounts;
-  for (std::size_t r = 0; r < executor.free.size(); ++r) {
-    if (executor.free[r] != 0) {
-      amounts.push_back({scenario_.cluster.resources[r], executor.free[r]});
+  Amounts amounts;
+  for (std::size_t r = 0; r < spec.resources.size(); ++r) {
+    if (spec.resources[r] != 0) {
+      amounts.push_back({scenario_.cluster.resources[r], spec.resources[r]});
     }
   }
-  const model::ProfileId profile = executor.spec.profile;
-  emit(model::ExecutorAdded{
-      executor.spec.name, executor.spec.host, executor.spec.rack, amounts,
-      profile.valid() ? scenario_.cluster.profiles[profile.index()].name : NameId{},
-      executor.spec.speed_milli});
+  emit(ExecutorAdded{spec.name, spec.host, spec.rack, amounts,
+                     spec.profile.valid() ? profile(spec.profile).name : NameId{},
+                     spec.speed_milli});
 }
 
-void Reference::plan_fault(const model::TimedFault& fault, Instant t) {
-  if (const auto* loss = std::get_if<model::LoseExecutor>(&fault.action)) {
-    at(t, 1, 0, 0, [this, loss] { lose(*loss); });
-  } else if (const auto* add = std::get_if<model::AddExecutor>(&fault.action)) {
-    at(t, 4, 0, 0, [this, add] { join(*find_executor(add->executor.name)); });
-  } else if (const auto* holds = std::get_if<model::HoldExecutors>(&fault.action)) {
-    at(t, 4, 0, 0, [this, holds] { hold(*holds); });
-  } else {
-    const NameId job = std::get<model::CancelJob>(fault.action).job;
-    at(t, 2, 0, 0, [this, job] { cancel(job); });
+// The death, or the order to leave; the scheduler hears of it later, of each executor by itself.
+void World::happen(const LoseExecutor& loss) {
+  Executor* named = find(loss.executor);
+  if (!has(joined_, named)) {
+    named->state = Executor::gone;  // it will not come (A14)
+    return;
   }
-}
-
-// The death, or the order to leave; the scheduler hears of it later, of each executor on its own.
-void Reference::lose(const model::LoseExecutor& loss) {
-  Executor* named = find_executor(loss.executor);
-  if (!named->joined && !std::ranges::count(joined_, named)) {
-    named->died = std::min(named->died, now_);  // it will not come
-    named->due = false;
-  }
-  const auto joined = joined_;
-  for (Executor* executor : joined) {
-    const bool same_host =
-        loss.cause == model::LossCause::host && executor->spec.host == named->spec.host;
-    if (executor->joined && executor->died == model::instant_max &&
-        (executor == named || same_host)) {
-      lose_one(*executor, loss);
+  for (Executor* one : joined_) {
+    const bool host = loss.cause == LossCause::host && one->spec->host == named->spec->host;
+    if ((host || one == named) && one->state == Executor::joined && one->died == instant_max) {
+      const DrawKey key = draw_key(
+          {scenario_.seed, DrawPurpose::loss_detection, name_key(names_.text(one->spec->name)), 0});
+      const Duration drawn = sample(scenario_.cluster.overheads.loss_detection, draw(key, {}));
+      one->died = loss.cause == LossCause::decommission ? instant_max : now_;
+      const auto act = [this, one, cause = loss.cause] { notice(*one, cause); };
+      after(loss.noticed.value_or(drawn), 1, act);
     }
   }
 }
 
-void Reference::lose_one(Executor& executor, const model::LoseExecutor& loss) {
-  const bool leaves = loss.cause == model::LossCause::decommission;
-  const std::uint64_t key = model::name_key(names.text(executor.spec.name));
-  const auto draws = model::draw_key({scenario_.seed, DrawPurpose::loss_detection, key, 0});
-  const Duration delay = loss.noticed.value_or(
-      model::sample(scenario_.cluster.overheads.loss_detection, model::draw(draws, {})));
-  executor.died = leaves ? model::instant_max : now_;
-  const auto notice = [this, leaves, &executor, cause = loss.cause] {
-    if (executor.joined && !leaves) {
-      gone(&executor, cause);
-    } else if (executor.joined && !std::exchange(executor.leaving, true)) {
-      emit(model::ExecutorHeld{executor.spec.name, model::HoldCause::decommission});
-      check_starved();
-      if (idle(executor)) {
-        gone(&executor, cause);
-      }
-    }
-  };
-  if (delay == 0) {
-    notice();
-  } else {
-    at(now_ + delay, 1, 0, 0, notice);
+void World::notice(Executor& executor, LossCause cause) {
+  const bool leaves = cause == LossCause::decommission;
+  if (leaves && executor.state == Executor::joined && !std::exchange(executor.leaving, true)) {
+    emit(ExecutorHeld{executor.spec->name, HoldCause::decommission});
+  }
+  if (!leaves || executor.busy == 0) {
+    lose(executor, cause);
   }
 }
 
-void Reference::hold(const model::HoldExecutors& fault) {
-  for (const NameId name : fault.executors) {
-    Executor* executor = find_executor(name);
-    if (!executor->joined) {
-      continue;
+void World::happen(const HoldExecutors& hold) {
+  const auto joined = [](const Executor* one) { return one->state == Executor::joined; };
+  const auto named = [this](NameId name) { return find(name); };
+  for (Executor* one : hold.executors | std::views::transform(named) | std::views::filter(joined)) {
+    if (one->holds++ == 0) {
+      emit(ExecutorHeld{one->spec->name, HoldCause::hold});
     }
-    if (executor->holds++ == 0) {
-      emit(model::ExecutorHeld{name, model::HoldCause::hold});
-    }
-    at(now_ + fault.for_ns, 4, 0, 0, [this, executor] {
-      if (--executor->holds == 0 && executor->joined) {
-        emit(model::ExecutorReleased{executor->spec.name});
+    at(now_ + hold.for_ns, 4, [this, one, joined] {
+      if (--one->holds == 0 && joined(one)) {
+        emit(ExecutorReleased{one->spec->name});
       }
     });
   }
 }
 
-// ---- submissions (X8, `after`, `repeat`) ----
+// ---- callers (X8, `after`, `repeat`) ----
 
-void Reference::plan_job(std::size_t file, int copy, int resubmit, Instant t) {
-  const auto index = static_cast<std::int64_t>(file);
-  const bool again = resubmit > 0 || copy > 0;
-  at(t, 5, again ? 1'000'000 + index : index, copy * 1'000 + resubmit,
-     [this, file, copy, resubmit] { submit_job(file, copy, resubmit); });
-}
-
-void Reference::plan_submissions() {
-  for (std::size_t file = 0; file < scenario_.jobs.size(); ++file) {
-    const model::JobSpec& job = scenario_.jobs[file];
-    for (int i = 0; i < job.repeat_count && job.after.empty(); ++i) {
-      plan_job(file, job.repeat_count > 1 ? i + 1 : 0, 0, job.submit + i * job.repeat_every);
-    }
+// All copies of a job, if what it comes after is over.
+void World::plan(const JobSpec& spec) {
+  Instant t = spec.after.empty() ? spec.submit : 0;
+  for (const AfterSpec& after : spec.after) {
+    t = over_.contains(after.job) ? std::max(t, over_[after.job] + after.delay) : instant_max;
+  }
+  for (int i = 0; i < spec.repeat_count && t < instant_max; ++i) {
+    plan(spec, t + i * spec.repeat_every, spec.repeat_count > 1 ? i + 1 : 0, 0);
   }
 }
 
-bool Reference::means(NameId name, const Job& job) const {
-  return name == job.name ||
-         (name == job.spec->name && job.spec->repeat_count > 1 && job.resubmit == 0);
+void World::plan(const JobSpec& spec, Instant t, std::int64_t copy, std::int64_t resubmission) {
+  const Number number{copy + resubmission > 0, &spec - scenario_.jobs.data(), copy, resubmission};
+  at(t, 5, [this, &spec, number] { submit_job(spec, number); }, number);
 }
 
-// A job ended or was rejected: its caller may submit it again; else those after it may come.
-void Reference::job_is_over(const Job& job, bool again) {
-  if (again && job.resubmit < job.spec->resubmit) {
-    plan_job(job.file, job.copy, job.resubmit + 1, now_ + job.spec->backoff);
-    return;
+void World::over(const Job& job, bool again) {
+  const JobSpec& spec = *job.spec;
+  if (again && job.number[3] < spec.resubmit) {
+    plan(spec, now_ + spec.backoff, job.number[2], job.number[3] + 1);
+  } else if (++ended_[spec.name] == spec.repeat_count) {
+    over_[spec.name] = now_;
+    const auto waits = [&](const JobSpec& one) {
+      return has(one.after, spec.name, &AfterSpec::job);
+    };
+    ranges::for_each(scenario_.jobs | std::views::filter(waits),
+                     [this](const JobSpec& next) { plan(next); });
   }
-  over_[job.file] = {over_[job.file].first + 1, now_};
-  for (std::size_t file = 0; file < scenario_.jobs.size(); ++file) {
-    const model::JobSpec& next = scenario_.jobs[file];
-    Instant t = 0;
-    bool waits = false;
-    bool ready = true;
-    for (const model::AfterSpec& after : next.after) {
-      const auto awaited = static_cast<std::size_t>(
-          std::ranges::find(scenario_.jobs, after.job, &model::JobSpec::name) -
-          scenario_.jobs.begin());
-      waits = waits || awaited == job.file;
-      ready = ready && over_[awaited].first == scenario_.jobs[awaited].repeat_count;
-      t = std::max(t, over_[awaited].second + after.delay);
-    }
-    for (int i = 0; i < next.repeat_count && waits && ready; ++i) {
-      plan_job(file, next.repeat_count > 1 ? i + 1 : 0, 0, t + i * next.repeat_every);
+}
+
+void World::happen(const CancelJob& cancel) {
+  for (auto& [rank, job] : jobs_) {
+    if (means(cancel.job, &job)) {
+      end_job(job, JobOutcome::cancelled, Code::cancelled);
     }
   }
 }
 
 // ---- tasks ----
 
-Duration Reference::drawn(DrawPurpose purpose, const model::Distribution& distribution,
-                          const Task& task) const {
-  const auto key =
-      model::draw_key({scenario_.seed, purpose, model::job_key(names.text(task.ref.job)),
-                       model::name_key(names.text(task.ref.stage))});
-  return model::sample(distribution,
-                       model::draw(key, {static_cast<std::uint32_t>(task.ref.partition),
-                                         static_cast<std::uint32_t>(task.ref.attempt),
-                                         static_cast<std::uint32_t>(task.ref.try_number)}));
+Duration World::drawn(DrawPurpose purpose, const Distribution& from, const TaskRef& ref) const {
+  const DrawKey key = draw_key(
+      {scenario_.seed, purpose, job_key(names_.text(ref.job)), name_key(names_.text(ref.stage))});
+  const auto number = [](int value) { return static_cast<std::uint32_t>(value); };
+  return sample(from,
+                draw(key, {number(ref.partition), number(ref.attempt), number(ref.try_number)}));
 }
 
-void Reference::start(Stage& stage, int partition, Executor& executor) {
-  Task task;
-  task.launch = launches_++;
-  task.stage = &stage;
-  task.executor = &executor;
-  task.epoch = executor.epoch;
-  task.ref = {stage.job->name, stage.name, executor.spec.name,
-              stage.number(),  partition,  stage.attempts.back().tries[partition]++};
-  const auto& amounts = scenario_.cluster.profiles[stage.spec->profile.index()].task;
-  for (std::size_t r = 0; r < amounts.size(); ++r) {
-    executor.free[r] -= amounts[r];
-  }
-  plan_end(task);
-  emit(model::TaskStart{task.ref, false});
-}
-
-void Reference::plan_end(Task task) {
-  const auto* each = std::get_if<std::vector<Duration>>(&task.stage->spec->duration);
-  const auto p = static_cast<std::size_t>(task.ref.partition);
-  Wide work = each != nullptr
-                  ? (*each)[p]
-                  : drawn(DrawPurpose::duration,
-                          std::get<model::Distribution>(task.stage->spec->duration), task);
-  Wide divisor = task.executor->spec.speed_milli;
-  work *= model::milli;
-  Duration late = 0;
-  std::optional<Instant> fails;
-  for (const model::TaskFault& fault : scenario_.faults.tasks) {
-    if (!means(fault.job, *task.stage->job) || fault.stage != task.ref.stage ||
-        fault.partition != task.ref.partition || fault.attempt != task.ref.attempt ||
-        (fault.try_number && *fault.try_number != task.ref.try_number)) {
-      continue;
-    }
-    if (fault.slow_milli) {
-      work *= *fault.slow_milli;
-      divisor *= model::milli;
-    }
-    late += fault.status_late.value_or(0);
-    if ((fault.fails || fault.fetch_fails) && (!fails || now_ + fault.after < *fails)) {
-      using enum model::TaskReason;
-      constexpr std::array reasons{exception, external, commit_denied, result_lost, out_of_memory};
-      fails = now_ + fault.after;
-      task.failure =
-          fault.fetch_fails ? fetch_failed : reasons.at(static_cast<std::size_t>(*fault.fails));
-      task.fetch = &fault;
-    }
-  }
-  const auto lasts = static_cast<Duration>((2 * work + divisor) / (2 * divisor));
-  task.ends = now_ + drawn(DrawPurpose::launch, scenario_.cluster.overheads.launch, task) + lasts;
-  if (fails && *fails <= task.ends) {
-    task.ends = *fails;
-  } else {
-    task.failure.reset();
-  }
-  late += drawn(DrawPurpose::status, scenario_.cluster.overheads.status, task);
-  running_[task.launch] = task;
-  if (task.executor->died == model::instant_max) {  // what runs on a dead one never reports
-    at(task.ends + late, 3, task.launch, 0, [this, launch = task.launch] { task_reports(launch); });
-  }
-}
-
-// A kill: the line now, the slot when it took effect.
-void Reference::stop(const Task& task, model::TaskReason reason) {
-  const Task killed = task;
-  if (running_.erase(killed.launch) == 0) {
-    return;
-  }
-  const Duration delay = drawn(DrawPurpose::kill, scenario_.cluster.overheads.kill, killed);
-  emit(model::TaskEnd{killed.ref, false, model::TaskStatus::killed, reason, std::nullopt,
-                      delay > 0 ? std::optional(model::SlotState::held) : std::nullopt});
-  if (delay == 0) {
-    free_slot(killed);
-    return;
-  }
-  dying_[killed.launch] = killed;
-  at(now_ + delay, 3, killed.launch, 0, [this, killed] {
-    dying_.erase(killed.launch);
-    free_slot(killed);
-    if (killed.executor->joined) {
-      const auto profile = killed.stage->spec->profile.index();
-      emit(model::SlotReturned{killed.ref.executor, scenario_.cluster.profiles[profile].name, 1,
-                               killed.ref.job});
-    }
-  });
-}
-
-void Reference::free_slot(const Task& task) {
-  const auto& amounts = scenario_.cluster.profiles[task.stage->spec->profile.index()].task;
-  for (std::size_t r = 0; r < amounts.size(); ++r) {
-    task.executor->free[r] += amounts[r];
-  }
-  leave_if_idle(*task.executor);
-}
-
-// ---- moments ----
-//
-// A regular stage as a group of one: admitted when it is submitted, committed when it completes,
-// torn down when an attempt ends otherwise; it is never queued and has no replay window.
-
-void Reference::emit(model::EventBody body) {
-  events.push_back({now_, std::move(body)});
-  watch(model::Event(events.back()));
-}
-
-void Reference::moment(model::Moment what, NameId job, NameId stage, NameId executor) {
-  const auto of_job = [this, job](NameId asked) {
-    const auto found = std::ranges::find(jobs_, job, [](const auto& one) { return one->name; });
-    return !asked.valid() || (found != jobs_.end() && means(asked, **found));
+void World::start(Stage& stage, Partition& one, Executor& executor) {
+  const TaskRef ref{stage.job->name, stage.spec->name, executor.spec->name,
+                    stage.attempt,   one.number,       one.tries++};
+  Task task{ref, &stage, &one, &executor, executor.epoch, launches_++};
+  const Instant reports = plan_end(task);
+  const auto act = [this, task] { report(task); };
+  const auto matters = [this, task] {
+    return running_.contains(task.launch) && task.ends < task.executor->died;
   };
-  const auto agrees = [](NameId asked, NameId is) { return !asked.valid() || asked == is; };
-  for (const model::TimedFault& fault : scenario_.faults.timed) {
-    if (fault.moment == what && of_job(fault.match_job) && of_job(fault.match_stage_job) &&
-        agrees(fault.match_stage, stage) && agrees(fault.match_executor, executor) &&
-        ++seen_[&fault] == fault.nth) {
-      plan_fault(fault, now_ + fault.after);
-    }
+  if (executor.died == instant_max) {  // else it never reports (X12)
+    at(reports, 3, act, {task.launch}, matters);
+  }
+  running_[task.launch] = task;
+  take(task, 1);
+  one.state = Partition::launched;
+  emit(TaskStart{ref, false});
+  if (++stage.launches == 1) {
+    moment(Moment::first_launch, stage, &executor);
+  }
+  if (one.tries == 1 && !has(stage.partitions, Partition::pending, &Partition::state)) {
+    moment(Moment::all_launched, stage, &executor);
   }
 }
 
-void Reference::watch(const model::Event& event) {
-  using enum model::Moment;
-  if (const auto* lost = event.as<model::ExecutorLost>()) {
-    moment(executor_lost, {}, {}, lost->executor);
-  } else if (const auto* end = event.as<model::JobEnd>()) {
-    moment(job_end, end->job, {}, {});
-  } else if (const auto* submitted = event.as<model::StageSubmitted>()) {
-    moment(group_admitted, submitted->stage.job, submitted->stage.stage, {});
-  } else if (const auto* completed = event.as<model::StageCompleted>()) {
-    const bool success = completed->status == model::StageStatus::success;
-    moment(success ? group_commit : teardown, completed->stage.job, completed->stage.stage, {});
-  } else if (const auto* outputs = event.as<model::OutputsLost>()) {
-    moment(external_input_lost, outputs->job, outputs->stage, outputs->executor);
-  } else if (const auto* task = event.as<model::TaskStart>()) {
-    const Attempt& attempt = running_.rbegin()->second.stage->attempts.back();
-    if (attempt.tries.size() == 1 && attempt.tries.begin()->second == 1) {
-      moment(first_launch, task->task.job, task->task.stage, task->task.executor);
+// When and how it ends; the answer is when it reports.
+Instant World::plan_end(Task& task) const {
+  const Overheads& overheads = scenario_.cluster.overheads;
+  const TaskRef& ref = task.ref;
+  const auto* any = std::get_if<Distribution>(&task.stage->spec->duration);
+  WideInt work =
+      any != nullptr
+          ? drawn(DrawPurpose::duration, *any, ref)
+          : std::get<1>(task.stage->spec->duration)[static_cast<std::size_t>(ref.partition)];
+  WideInt divisor = task.executor->spec->speed_milli;
+  Duration late = drawn(DrawPurpose::status, overheads.status, ref);
+  Instant fails = instant_max;
+  work *= milli;
+  for (const TaskFault& fault : scenario_.faults.tasks) {
+    if (means(fault.job, task.stage->job) && fault.stage == ref.stage &&
+        fault.partition == ref.partition && fault.attempt == ref.attempt &&
+        fault.try_number.value_or(ref.try_number) == ref.try_number) {
+      work *= fault.slow_milli.value_or(1);
+      divisor *= fault.slow_milli ? milli : 1;
+      late += fault.status_late.value_or(0);
+      if ((fault.fails || fault.fetch_fails) && now_ + fault.after < fails) {
+        fails = now_ + fault.after;
+        task.fault = &fault;
+      }
     }
-    if (attempt.pending.empty() && task->task.try_number == 0) {
-      moment(all_launched, task->task.job, task->task.stage, task->task.executor);
-    }
+  }
+  task.ends = now_ + drawn(DrawPurpose::launch, overheads.launch, ref) +
+              static_cast<Duration>((2 * work + divisor) / (2 * divisor));
+  if (fails <= task.ends) {
+    using enum TaskReason;
+    constexpr std::array reasons{exception, external, commit_denied, result_lost, out_of_memory};
+    task.ends = fails;
+    task.failure =
+        task.fault->fails ? reasons.at(static_cast<std::size_t>(*task.fault->fails)) : fetch_failed;
+  }
+  return task.ends + late;
+}
+
+void World::take(const Task& task, int slots) {
+  Executor& executor = *task.executor;
+  for (std::size_t r = 0; r < executor.free.size(); ++r) {
+    executor.free[r] -= slots * profile(task.stage->spec->profile).task[r];
+  }
+  executor.busy += slots;
+  if (executor.leaving && executor.busy == 0) {
+    at(now_, 1, [this, &executor] { lose(executor, LossCause::decommission); });
+  }
+}
+
+std::vector<Task> World::running(const std::function<bool(const Task&)>& meant) const {
+  std::vector<Task> found;
+  ranges::copy_if(running_ | std::views::values, std::back_inserter(found), meant);
+  return found;
+}
+
+// Kills: the line now, the slot when it took effect.
+void World::stop(TaskReason reason, const std::function<bool(const Task&)>& meant) {
+  for (const Task& task : running(meant)) {
+    const Duration delay = drawn(DrawPurpose::kill, scenario_.cluster.overheads.kill, task.ref);
+    TaskEnd line{task.ref, false, TaskStatus::killed, reason, {}, {}};
+    line.slot = delay > 0 ? std::optional(SlotState::held) : std::nullopt;
+    running_.erase(task.launch);
+    emit(line);
+    const auto effect = [this, task, delay] {
+      take(task, -1);
+      if (delay > 0 && task.executor->state == Executor::joined) {
+        emit(SlotReturned{task.ref.executor, profile(task.stage->spec->profile).name, 1,
+                          task.ref.job});
+      }
+    };
+    after(delay, 3, effect, {task.launch});
   }
 }
 
