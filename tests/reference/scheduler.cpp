@@ -434,11 +434,14 @@ class Scheduler final : public World {
   void failed(const Task& task, bool counts) {
     Stage& stage = *task.stage;
     const bool lost = task.failure == TaskReason::executor_lost;
-    if (stage.state != Stage::running || task.ref.attempt != stage.attempt) {
+    if (task.ref.attempt != stage.attempt) {
       return;
     }
     if (task.failure == TaskReason::fetch_failed) {
       fetch_failed(stage, *task.fault);
+      return;
+    }
+    if (stage.state != Stage::running) {
       return;
     }
     task.partition->state = Partition::pending;
@@ -457,13 +460,18 @@ class Scheduler final : public World {
     Stage* named = *ranges::find(stage.parents, name, [](auto* one) { return one->spec->name; });
     Stage* real = named->real();
     const int attempt = real->attempt;
-    complete(stage, StageStatus::failed, StageReason::fetch_failed);
+    const bool first = stage.state == Stage::running;
+    if (first) {
+      complete(stage, StageStatus::failed, StageReason::fetch_failed);
+    }
     Executor* source = real->partitions[static_cast<std::size_t>(fault.fetch_partition)].output;
     if (source != nullptr) {
       ++source->epoch;
       ranges::for_each(strike(source, nullptr, false), [this](Stage* lost) { again(lost); });
     }
-    come_after(stage, {named}, real->attempt == attempt);
+    if (first) {
+      come_after(stage, {named}, real->attempt == attempt);
+    }
   }
 
   // The stage after the inputs that it missed; what those that are indeterminate gave is void.
@@ -580,14 +588,13 @@ class Scheduler final : public World {
 
   // ---- the pass (A7, A13, A15, A18) ----
 
-  // How far from what the partition prefers: an executor that it names, the host of one (not of a
-  // lost one), its rack, elsewhere; then by order in its list.
+  // How far from what the partition prefers: an executor that it names, the host of one, its rack,
+  // elsewhere; then by order in its list.
   std::size_t distance(const Executor& one, const std::vector<NameId>& names) {
     std::size_t least = 3 * names.size();
     for (std::size_t i = 0; i < names.size(); ++i) {
       const Executor* named = find(names[i]);
-      const bool lost = named != nullptr && named->state != Executor::joined;
-      const NameId host = lost ? NameId{} : named != nullptr ? named->spec->host : names[i];
+      const NameId host = named != nullptr ? named->spec->host : names[i];
       const auto near = [&](const Executor& there) {
         return there.spec->host == host && there.spec->rack.valid() &&
                there.spec->rack == one.spec->rack;

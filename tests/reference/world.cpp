@@ -132,7 +132,6 @@ void World::happen(const LoseExecutor& loss) {
   Executor* named = find(loss.executor);
   if (!has(joined_, named)) {
     named->state = Executor::gone;  // it will not come (A14)
-    return;
   }
   for (Executor* one : joined_) {
     const bool host = loss.cause == LossCause::host && one->spec->host == named->spec->host;
