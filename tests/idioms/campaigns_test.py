@@ -1,9 +1,9 @@
 """Runs the campaigns of docs/idioms.md: idiom_runs, which says what each is.
 
-    campaigns_test.py --quick   1,000 runs each
-    campaigns_test.py           the number of campaigns.txt; says where its figures are others.
-                                REHEARSE_UPDATE_GOLDEN=1 writes them down (page_test.py then writes
-                                the page)
+    campaigns_test.py RUNS   so many runs each
+    campaigns_test.py        the number of campaigns.txt; says when its figures are others.
+                             REHEARSE_UPDATE_GOLDEN=1 writes them down (page_test.py then writes the
+                             page)
 """
 
 import os
@@ -11,7 +11,6 @@ import sys
 
 from idioms import CAMPAIGNS, run
 
-QUICK_RUNS = 1000
 HEAD = ("# What idiom_runs printed for the campaigns of docs/idioms.md. Written by\n"
         "# REHEARSE_UPDATE_GOLDEN=1 ctest -R idioms_full.\n")
 
@@ -29,12 +28,11 @@ CAMPAIGNS_RUN = [
 
 
 def main():
-    quick = "--quick" in sys.argv[1:]
+    quick = int(sys.argv[1]) if len(sys.argv) > 1 else None
     program = os.environ["REHEARSE_IDIOM_RUNS"]
     lines, failed = [], 0
     for options, runs in CAMPAIGNS_RUN:
-        count = QUICK_RUNS if quick else runs
-        status, output = run([program, *options, "--runs", str(count)])
+        status, output = run([program, *options, "--runs", str(quick or runs)])
         print(output, end="", flush=True)
         lines.append(output.splitlines()[-1] if output else "")
         if status != 0:

@@ -6,7 +6,7 @@
 //
 // INDETERMINATE_PRODUCER, CHECKSUM_RETRY: each run is run again without the idiom. The two journals
 // differ exactly when its machinery has done something (fired). `early`: before any group with the
-// idiom in it had committed. `control`: the same in every tenth scenario with all edges regular.
+// idiom in it had committed. `control`: the same in every fourth scenario with all edges regular.
 // SPECULATION: copies of members' tasks, and of others. DYNAMIC_ALLOCATION: of scenarios whose
 // cluster scales by itself; groups that fail once all faults are taken out.
 #include <fmt/format.h>
@@ -140,7 +140,7 @@ void run_control(const Options& options, model::Scenario on, Figures& sum) {
 }
 
 void run_moot(const Options& options, model::Scenario on, std::uint64_t seed, Figures& sum) {
-  constexpr std::uint64_t control_one_in = 10;
+  constexpr std::uint64_t control_one_in = 4;
   if (seed % control_one_in == 0) {
     run_control(options, on, sum);
   }
