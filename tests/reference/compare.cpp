@@ -1,19 +1,17 @@
 // Compares the reference scheduler with the real one, line by line, on scenarios without marks.
 //
-//   reference [--against] [--list] [--text] [--except SEED,SEED] [--random FIRST COUNT] FILE|LOG...
+//   reference [--against] [--list] [--text] [--random FIRST COUNT] FILE|LOG...
 //
 // Without --against the reference's journal is printed; with --text the scenario as it is compared.
 // With --against each scenario is run by both; the first difference ends its comparison and is
-// shown with the lines before it (--list: only its name). --except: seeds of --random that are left
-// out. Not compared: `run` and `probe`, which the journal hash leaves out, too, and the free text
-// of `detail`. Exit 0: all equal, 1: a difference, 2: usage.
+// shown with the lines before it (--list: only its name). Not compared: `run` and `probe`, which
+// the journal hash leaves out, too, and the free text of `detail`. Exit 0: all equal, 1: a
+// difference, 2: usage.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
 #include <optional>
-#include <ranges>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -38,7 +36,6 @@ struct Options {
   bool text = false;
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  std::set<std::uint64_t> except;
   std::vector<std::string> files;
 };
 
@@ -161,10 +158,6 @@ std::optional<Options> read_arguments(int argc, char** argv) {
       options.text = true;
     } else if (argument == "--list") {
       options.list = true;
-    } else if (argument == "--except" && i + 1 < argc) {
-      for (const auto part : std::views::split(std::string_view(argv[++i]), ',')) {
-        options.except.insert(std::stoull(std::string(part.begin(), part.end())));
-      }
     } else if (argument == "--random" && i + 2 < argc) {
       options.first = std::strtoull(argv[++i], nullptr, 10);
       options.count = std::strtoull(argv[++i], nullptr, 10);
@@ -183,8 +176,7 @@ int main(int argc, char** argv) {
   const std::optional<Options> options = read_arguments(argc, argv);
   if (!options || (options->files.empty() && options->count == 0)) {
     std::fputs(
-        "usage: reference [--against] [--list] [--text] [--except SEED,SEED]\n"
-        "                 [--random FIRST COUNT] FILE|LOG...\n",
+        "usage: reference [--against] [--list] [--text] [--random FIRST COUNT] FILE|LOG...\n",
         stderr);
     return 2;
   }
@@ -199,10 +191,6 @@ int main(int argc, char** argv) {
     }
   }
   for (std::uint64_t seed = options->first; seed < options->first + options->count; ++seed) {
-    if (options->except.contains(seed)) {
-      ++totals.left_out;
-      continue;
-    }
     auto scenario = traces::read_scenario(rehearse::testing::random_scenario(seed), "random");
     compare(fmt::format("random {}", seed), std::move(*scenario), *options, totals);
   }

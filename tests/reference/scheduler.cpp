@@ -197,7 +197,9 @@ class Scheduler final : public World {
     const bool stands = asleep && stage->original != nullptr && stage->original->job->alive;
     if (!available(stage) && !stands && (asleep || stage->state == Stage::done)) {
       stage->state = Stage::waiting;
-      check_starved(*stage->job);
+      if (never_fits(*stage->spec)) {
+        check_starved(*stage->job);
+      }
       try_submit(*stage);
     }
   }
@@ -457,20 +459,26 @@ class Scheduler final : public World {
     const NameId job = fault.fetch_from_job;
     const bool own = !job.valid() || job == stage.job->spec->name;
     const NameId name = own ? fault.fetch_from : joined(job, ".", fault.fetch_from);
-    Stage* named = *ranges::find(stage.parents, name, [](auto* one) { return one->spec->name; });
-    Stage* real = named->real();
-    const int attempt = real->attempt;
+    const auto named = ranges::find(stage.parents, name, [](auto* one) { return one->spec->name; });
     const bool first = stage.state == Stage::running;
     if (first) {
       complete(stage, StageStatus::failed, StageReason::fetch_failed);
     }
-    Executor* source = real->partitions[static_cast<std::size_t>(fault.fetch_partition)].output;
-    if (source != nullptr) {
-      ++source->epoch;
-      ranges::for_each(strike(source, nullptr, false), [this](Stage* lost) { again(lost); });
+    Stages missed;
+    bool same_attempt = true;
+    if (named != stage.parents.end()) {  // else no input of it: there is nothing to strike off
+      const Stage& real = *(*named)->real();
+      const int attempt = real.attempt;
+      Executor* source = real.partitions[static_cast<std::size_t>(fault.fetch_partition)].output;
+      if (source != nullptr) {
+        ++source->epoch;
+        ranges::for_each(strike(source, nullptr, false), [this](Stage* lost) { again(lost); });
+      }
+      missed = {*named};
+      same_attempt = real.attempt == attempt;
     }
     if (first) {
-      come_after(stage, {named}, real->attempt == attempt);
+      come_after(stage, missed, same_attempt);
     }
   }
 
