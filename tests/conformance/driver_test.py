@@ -77,6 +77,8 @@ def unusable(case):
         ":1:", "/then/2/op", "expect_luck"]
     yield "an expectation after no step", changed(lambda c: c["then"][0].update(after=99)), [
         ":1:", "/then/after", "99"]
+    yield "an unknown reason", changed(lambda c: c["when"][1].update(reason="bad luck")), [
+        ":1:", "/when/reason", "bad luck"]
     yield "no op", changed(lambda c: c["when"][1].pop("op")), [":1:", "/when/1", "'op'"]
     yield "no stage", changed(lambda c: c["when"][1].pop("stage")), [":1:", "/when/1", "'stage'"]
     yield "no attempt", changed(lambda c: c["when"][2].pop("attempt")), [

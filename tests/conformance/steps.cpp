@@ -130,7 +130,9 @@ TaskEnded end_of(const std::string& reason) {
     const bool killed = reason == "killed";
     ended.status = killed ? model::TaskStatus::killed : model::TaskStatus::failed;
     ended.reason = model::parse_enum<model::TaskReason>(killed ? "external" : reason);
-    demand(ended.reason.has_value(), "/when/reason: unknown word " + reason);
+    demand(ended.reason || has(vocabulary()["ends_not_done"], reason),
+           "/when/reason: unknown word " + reason);
+    require(ended.reason.has_value(), "an input for " + reason);
   }
   return ended;
 }
@@ -297,16 +299,11 @@ void resubmit(Run& run, const Json& /*step*/) {
 // ---- task level: a set is a job of one stage named as the set; where the case needs more, there
 // is a stage "(input)" in front of it or a "(reader)" behind it ----
 
-// The latest executor on which inputs and readers run; the case does not know it.
-std::size_t hidden_executor(Run& run) {
-  const auto last = std::find_if(run.executors.rbegin(), run.executors.rend(),
-                                 [](const auto& row) { return row.name.starts_with("(hidden"); });
-  return executor_of(run, last == run.executors.rend() ? "(hidden)" : last->name);
-}
-
 // Gives the set its input, on a new executor that nothing else uses.
 void run_input(Run& run, const std::string& set) {
-  const ExecutorId fresh{executor_of(run, "(hidden" + std::to_string(run.executors.size()))};
+  model::ExecutorSpec spec;
+  spec.resources = {1'000'000'000, 1'000'000};
+  const ExecutorId fresh{run.join("(hidden)", "(hidden)", spec)};
   const OfferRound one{{{fresh, {}}}, RoundKind::single, {}};
   run.offer(one);
   resubmit(run, {});
@@ -338,7 +335,7 @@ void exclude(Run& run, const Job& job) {
 void submit_set(Run& run, const Json& word) {
   const std::string set = word.at("stage");
   if (has(run.jobs, set, &Job::name)) {
-    run.lose(hidden_executor(run), model::LossCause::process);
+    run.lose(executor_of(run, "(hidden)"), model::LossCause::process);
     run_input(run, set);
     return;
   }
@@ -380,7 +377,7 @@ void offer(Run& run, const Json& step) {
   if (step["op"] != "offer_round") {
     free[step.value("executor", "e0")] = reserved ? group->at("tasks") : Json(1);
     if (reserved) {
-      free[run.executors[hidden_executor(run)].name] = 1;
+      free[run.executors[executor_of(run, "(hidden)")].name] = 1;
     }
     round.limit = static_cast<Locality>(
         place_of(level_names, step.value("max_locality", "ANY"), "level of locality"));
