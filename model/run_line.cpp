@@ -47,11 +47,13 @@ std::vector<KeyValue> rejection_facts(const Scenario& scenario, NameTable& names
            effective_kind(edge, scenario.scheduler.edges) == EdgeKind::pipelined;
   };
   for (const JobSpec& job : scenario.jobs) {
-    const bool named = once(job.name) && std::ranges::all_of(job.edges, [&](const EdgeSpec& edge) {
-                         return !asks(edge) || once(edge.reuse_job);
-                       });
-    for (const EdgeSpec& edge : job.edges) {
-      if (!named || !asks(edge)) {
+    const bool told =
+        job.repeat_count == 1 && std::ranges::all_of(job.edges, [&](const auto& edge) {
+          return !asks(edge) || once(edge.reuse_job);
+        });
+    for (std::size_t e = 0; told && e < job.edges.size(); ++e) {
+      const EdgeSpec& edge = job.edges[e];
+      if (!asks(edge)) {
         continue;
       }
       std::string text(scenario.names.text(job.name));

@@ -16,8 +16,8 @@ namespace rehearse::model {
 
 // Facts about the cluster and the jobs that decide a rejection and that no line shows, for the
 // overheads of the first line (docs/decisions/0020): `autoscale`, and `reuse` for each edge that
-// asks for the pipelined shuffle of another job, "reader/from/owner/stage". Where the job or one of
-// those that it asks is repeated there is no single name to give, and no fact of that job.
+// asks for the pipelined shuffle of another job, "reader/from/owner/stage". Of a job that is
+// repeated, or asks a job that is, there is no single name to give, and no fact at all.
 [[nodiscard]] std::vector<KeyValue> rejection_facts(const Scenario& scenario, NameTable& names);
 
 }  // namespace rehearse::model

@@ -41,6 +41,9 @@ class FaultMaker {
     for (std::int64_t n = making_.swarm.fault_budget; n > 0; --n) {
       add_one(draw_kind());
     }
+    if (making_.swarm.fault_budget > 0 && making_.shape.impatient && stragglers_.percent(15)) {
+      add_straggler();
+    }
     for (TimedFault& fault : healing_) {
       push(std::move(fault));
     }
@@ -339,19 +342,50 @@ class FaultMaker {
     fault.fetch_partition = static_cast<std::int32_t>(draws_.below(outputs));
     fault.after = draws_.ms(0, 5);
     add_task(fault);
-    if (making_.shape.impatient && reader.tasks > 1 && stragglers_.percent(40)) {
-      add_straggler(job.name, reader);
-    }
   }
 
-  // A task that runs on when its attempt is over, beside the next one (X9, A9).
-  void add_straggler(model::NameId job, const model::StageSpec& stage) {
+  // A fetch that fails beside a task that runs on when its attempt is over, in a job of regular
+  // stages: what such a task claims shows where others are judged the moment they come (A9).
+  void add_straggler() {
+    struct Place {
+      const model::JobSpec* job = nullptr;
+      const model::EdgeSpec* edge = nullptr;
+    };
+    std::vector<Place> places;
+    for (const model::JobSpec& job : making_.scenario.jobs) {
+      const bool regular = std::ranges::all_of(job.edges, [](const model::EdgeSpec& edge) {
+        return edge.kind == model::EdgeKind::regular;
+      });
+      for (const model::EdgeSpec& edge : job.edges) {
+        if (regular && edge.from.valid() && job.stages[edge.from.index()].tasks > 0 &&
+            job.stages[edge.to.front().index()].tasks > 1) {
+          places.push_back({&job, &edge});
+        }
+      }
+    }
+    if (places.empty()) {
+      return;
+    }
+    // The smallest: where more waits than there are slots, nobody is let in whatever is claimed.
+    const auto readers = [](const Place& place) {
+      return place.job->stages[place.edge->to.front().index()].tasks;
+    };
+    const Place place = *std::ranges::min_element(places, {}, readers);
+    const model::StageSpec& reader = place.job->stages[place.edge->to.front().index()];
+    const model::StageSpec& producer = place.job->stages[place.edge->from.index()];
     TaskFault fault;
-    fault.job = job;
-    fault.stage = stage.name;
-    fault.partition = static_cast<std::int32_t>(stragglers_.below(stage.tasks));
-    fault.slow_milli = stragglers_.pick<std::int64_t>({5000, 20000, 50000});
+    fault.job = place.job->name;
+    fault.stage = reader.name;
+    fault.partition = static_cast<std::int32_t>(stragglers_.below(reader.tasks - 1));
+    TaskFault slow = fault;
+    slow.partition = fault.partition + 1;
+    slow.slow_milli = stragglers_.pick<std::int64_t>({5000, 20000, 50000});
+    fault.fetch_from = producer.name;
+    fault.fetch_fails = true;
+    fault.fetch_partition = static_cast<std::int32_t>(stragglers_.below(producer.tasks));
+    fault.after = stragglers_.ms(0, 5);
     add_task(fault);
+    add_task(slow);
   }
 
   [[nodiscard]] std::int64_t tasks_of(model::NameId job, model::NameId stage) const {

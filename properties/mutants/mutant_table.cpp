@@ -69,7 +69,7 @@ constexpr auto mutants = std::to_array<MutantInfo>({
     {m01, "a refused job counts as live", "SS-M1", "psd"},
     {m02, "held-back successes that are dropped stay in the count", "SS-M2", "spark"},
     {m03, "a success that still waits for another producer is lost", "SS-M3 SS-M49", "prototype"},
-    {m04, "what is configured counts as free", "SS-M4", "psd"},
+    {m04, "what is configured counts as free", "SS-M4", "prototype"},
     {m06, "demand is counted in cores", "SS-M6", "psd"},
     {m07, "finished tasks of running stages count as running", "SS-M7", "spark"},
     {m08, "a held-back success counts when its group fails", "SS-M8 SS-M21", "spark"},
