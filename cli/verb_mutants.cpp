@@ -251,7 +251,8 @@ bool replays(const std::string& text, const properties::Finding& found, std::uin
   if (!scenario) {
     return false;
   }
-  const properties::JudgedRun again = properties::run_judged(*scenario, harness, {});
+  const properties::JudgedRun again =
+      properties::run_judged(*scenario, harness, {.audit_digest = true});
   return again.result.journal_hash == journal_hash &&
          std::ranges::any_of(again.findings, [&found](const properties::Finding& finding) {
            return finding.same_as(found);
@@ -282,7 +283,8 @@ Result<std::optional<reports::ShrunkFind>> shrink_find(const Work& work, const M
   result.stopped_early = shrunk.stopped_early;
   const properties::ScenarioSize size = properties::size_of(shrunk.scenario);
   result.size = {size.faults, size.jobs, size.stages, size.tasks, size.executors};
-  const properties::JudgedRun run = properties::run_judged(shrunk.scenario, work.harness, {});
+  const properties::JudgedRun run =
+      properties::run_judged(shrunk.scenario, work.harness, {.audit_digest = true});
   shrunk.scenario.name = fmt::format("{} under {}", *found.by, mutant.id());
   shrunk.scenario.origin_json =
       fmt::format(R"({{"tool":"rehearse mutants","version":"{}","seed":{},"mutant":"{}"}})",

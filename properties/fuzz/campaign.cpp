@@ -25,7 +25,7 @@ struct Chunk {
 
 void run_one(Chunk& chunk, const model::Scenario& scenario, std::optional<std::uint64_t> seed,
              const Harness& harness) {
-  RunWatch watch = full_watch(harness);
+  RunWatch watch = seed ? RunWatch{} : full_watch(harness);
   watch.reached = &chunk.reached;
   JudgedRun run =
       seed ? run_seed(scenario, *seed, harness, watch) : run_judged(scenario, harness, watch);

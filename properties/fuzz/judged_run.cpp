@@ -125,6 +125,7 @@ JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
 
 RunWatch full_watch(const Harness& harness) {
   RunWatch watch;
+  watch.audit_digest = true;
   watch.oracle = harness.oracle_one_in > 0;
   return watch;
 }

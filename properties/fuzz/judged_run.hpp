@@ -52,7 +52,8 @@ struct RunWatch {
 };
 [[nodiscard]] JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
                                    const RunWatch& watch);
-// Of a run that is of no seed: against the oracle where the harness knows it.
+// Of a run that is of no seed: all that may have been found is looked for, the digest audited, and
+// against the oracle where the harness knows it.
 [[nodiscard]] RunWatch full_watch(const Harness& harness);
 
 // The same with the digest audited, and once more if nothing was found: a run with another journal,
@@ -65,7 +66,7 @@ inline constexpr std::uint64_t twice_one_in = 100;
 [[nodiscard]] JudgedRun run_seed(const model::Scenario& scenario, std::uint64_t seed,
                                  const Harness& harness, RunWatch watch);
 
-// run_judged() as the shrinker asks for it, against the oracle where the harness knows it.
+// run_judged() as the shrinker asks for it, with full_watch().
 [[nodiscard]] Judge judge_of(const Harness& harness);
 
 // Findings of one property that say the same are in one bucket: the words of the detail without

@@ -17,6 +17,8 @@ DRAWN = 3
 KNOWN = (
     # A trial that takes executors that are none, and gives up on those that are there.
     ("scheduler/admission.cpp", "negated", "!executor.valid()", "killed"),
+    # A digest that misses what changed: seen only where the digest is audited.
+    ("scheduler/slots.cpp", "dropped", "digest_.touch(e, rows_[e].dirty.on);", "killed"),
     # The greater of two numbers, the other way round.
     ("scheduler/admission.cpp", "swapped", "slots.open_amount(r), 1", "changes no journal"),
     ("scheduler/admission.cpp", "swapped", "m, job", "does not compile"),
@@ -56,9 +58,10 @@ def main():
         result = bench.judge(f"known-{number}", known_edit(sources, file, operator, text))
         expect(result["class"] == expected, f"{result}, expected {expected}")
         results.append(result)
-    finds = results[0]["campaign"]["finds"] if results[0].get("campaign") else []
-    expect(finds and all(find["replays"] and find["seconds"] < 15 for find in finds),
-           f"counterexamples of {results[0]}")
+        if expected == "killed":
+            finds = (result["campaign"] or {"finds": []})["finds"]
+            expect(finds and all(find["replays"] and find["seconds"] < 15 for find in finds),
+                   f"counterexamples of {result}")
     for number, edit in enumerate(draw(sources, SEED, DRAWN), 1):
         result = bench.judge(f"drawn-{number}", edit)
         expect(result["class"] in CLASSES, f"{result}")
