@@ -388,8 +388,6 @@ class Scheduler final : public World {
   // ---- ends of tasks (X9, C3, C8) ----
 
   void report(const Task& task) override {
-    running_.erase(task.launch);
-    take(task, -1);
     if (!task.failure) {
       succeeded(task);
     } else {

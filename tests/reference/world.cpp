@@ -1,3 +1,4 @@
+// The world of world.hpp: inputs, moments, executors, callers, tasks.
 #include "tests/reference/world.hpp"
 
 #include <algorithm>
@@ -51,11 +52,11 @@ std::vector<Event> World::run() {
       now_ = t;
       wave_ = wave;
       act();
-      check_starved();
+      end_step();
     }
     if (inputs_.empty() || std::get<0>(inputs_.begin()->first) != now_) {
       pass();
-      check_starved();
+      end_step();
     }
   }
   now_ = last;
@@ -63,10 +64,23 @@ std::vector<Event> World::run() {
   return std::move(events_);
 }
 
+void World::end_step() {
+  check_starved();
+  ranges::for_each(joined_, [this](Executor* one) { let_go(*one); });
+}
+
+// X13: who leaves does so with its last task; where that was killed, behind the step.
+void World::let_go(Executor& one) {
+  if (one.state == Executor::joined && one.leaving && one.busy == 0) {
+    at(now_, 1, [this, &one] { lose(one, LossCause::decommission); });
+  }
+}
+
 // ---- inputs ----
 
 void World::at(Instant t, int kind, Act act, Number number, Test matters) {
-  inputs_[{t, t == now_ ? wave_ + 1 : 0, kind, number, created_++}] = {act, matters};
+  inputs_[{t, t == now_ ? wave_ + 1 : 0, kind, number, created_++}] = {std::move(act),
+                                                                       std::move(matters)};
 }
 
 void World::after(Duration delay, int kind, const Act& act, Number number, const Test& matters) {
@@ -226,7 +240,12 @@ void World::start(Stage& stage, Partition& one, Executor& executor) {
                     stage.attempt,   one.number,       one.tries++};
   Task task{ref, &stage, &one, &executor, executor.epoch, launches_++};
   const Instant reports = plan_end(task);
-  const auto act = [this, task] { report(task); };
+  const auto act = [this, task] {
+    running_.erase(task.launch);
+    take(task, -1);
+    let_go(*task.executor);
+    report(task);
+  };
   const auto matters = [this, task] {
     return running_.contains(task.launch) && task.ends < task.executor->died;
   };
@@ -289,9 +308,6 @@ void World::take(const Task& task, int slots) {
     executor.free[r] -= slots * profile(task.stage->spec->profile).task[r];
   }
   executor.busy += slots;
-  if (executor.leaving && executor.busy == 0) {
-    at(now_, 1, [this, &executor] { lose(executor, LossCause::decommission); });
-  }
 }
 
 std::vector<Task> World::running(const std::function<bool(const Task&)>& meant) const {

@@ -127,7 +127,6 @@ class World {
   void start(Stage& stage, Partition& one, Executor& executor);
   std::vector<Task> running(const std::function<bool(const Task&)>& meant) const;
   void stop(TaskReason reason, const std::function<bool(const Task&)>& meant);
-  void take(const Task& task, int slots);  // or gives back, below 0
   Executor* find(NameId name);
   [[nodiscard]] const Profile& profile(ProfileId id) const {
     return scenario_.cluster.profiles[id.index()];
@@ -146,6 +145,9 @@ class World {
 
  private:
   bool deadlock();
+  void end_step();
+  void let_go(Executor& one);
+  void take(const Task& task, int slots);  // or gives back, below 0
   void plan(const TimedFault& fault, Instant t);
   void plan(const JobSpec& spec);
   void plan(const JobSpec& spec, Instant t, std::int64_t copy, std::int64_t resubmission);
