@@ -15,6 +15,9 @@ constexpr int passes_max = 1000;  // of one step; more is a core that never come
 
 template <class Base, class Self>
 class Cloned : public Base {
+  friend Self;
+  Cloned() = default;
+
  public:
   [[nodiscard]] std::unique_ptr<Base> clone() const override {
     return std::make_unique<Self>(static_cast<const Self&>(*this));

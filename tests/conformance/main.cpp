@@ -123,7 +123,7 @@ int run_all(const Arguments& arguments) {
         const std::string what = verdict(record, arguments, counts);
         const bool fine = what == "passed" || what == "not applicable";
         ++counts.verdicts[fine ? what : "failed"];
-        fmt::print("{}", fine && !arguments.verbose ? "" : id + " " + what + "\n");
+        fmt::print("{}", fine && !arguments.verbose ? "" : fmt::format("{} {}\n", id, what));
       }
     } catch (const std::exception& error) {
       ++counts.verdicts["unusable"];
