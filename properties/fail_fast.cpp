@@ -155,11 +155,13 @@ class FailFast final : public MonitorOf<FailFast> {
 
   [[nodiscard]] Codes shown_by(const JobBody& body) const {
     Codes codes;
+    const bool in_order =
+        std::ranges::all_of(body.edges_in, [](const Edge& edge) { return edge.from < edge.to; });
     Pairs pairs;
-    for (const Edge& edge : body.edges_in) {
-      pairs.emplace_back(edge.from, edge.to);
+    for (std::size_t e = 0; !in_order && e < body.edges_in.size(); ++e) {
+      pairs.emplace_back(body.edges_in[e].from, body.edges_in[e].to);
     }
-    const bool cycle = !pairs.empty() && cyclic(std::move(pairs), body.stages.size());
+    const bool cycle = !in_order && cyclic(std::move(pairs), body.stages.size());
     if (cycle) {
       codes.push_back(Code::dag_cycle);
     }

@@ -71,9 +71,9 @@ class SingleOwner final : public MonitorOf<SingleOwner> {
 
   void note_edges(const model::JobSubmitted& event) {
     for (const model::EdgeItem& edge : event.edges) {
-      const std::string path = track().text(edge.from);
+      const std::string_view path = track().view(edge.from);
       const std::size_t slash = path.find('/');
-      if (slash == std::string::npos) {
+      if (slash == std::string_view::npos) {
         continue;
       }
       reads_others_ = true;

@@ -104,6 +104,7 @@ class Track {
 
   // ---- texts for details ----
   [[nodiscard]] std::string text(model::NameId name) const;
+  [[nodiscard]] std::string_view view(model::NameId name) const { return names_->text(name); }
   [[nodiscard]] std::string name(const Job& job) const { return text(job.name); }
   [[nodiscard]] std::string name(const Job& job, const Stage& stage) const;
   [[nodiscard]] std::string name(const Job& job, const Group& group) const;
