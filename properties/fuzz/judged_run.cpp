@@ -1,12 +1,15 @@
 // registry: none (how a campaign runs a scenario)
 #include "properties/fuzz/judged_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <string_view>
 #include <utility>
 
 #include "model/support/check.hpp"
+#include "model/support/journal_line.hpp"
 #include "properties/monitor_set.hpp"
 #include "properties/oracle/compare.hpp"
 #include "properties/oracle/oracle.hpp"
@@ -123,6 +126,34 @@ JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
   return run;
 }
 
+namespace {
+
+struct Journal {
+  const std::vector<model::Event>& events;
+  const model::NameTable* names = nullptr;  // null: the run ended by a fault
+
+  [[nodiscard]] std::string line(std::size_t i) const {
+    return i < events.size() && names != nullptr ? model::journal_line(events[i], *names)
+                                                 : "nothing more";
+  }
+};
+
+// The first event in which two runs of one scenario differ (VE-N1).
+model::Violation divergence(const Journal& first, const Journal& second) {
+  std::size_t i = 0;
+  while (i < first.events.size() && i < second.events.size() && first.line(i) == second.line(i)) {
+    ++i;
+  }
+  model::Violation violation;
+  violation.property = not_deterministic;
+  violation.t = i < first.events.size() ? first.events[i].t : 0;
+  violation.detail = fmt::format("event {} was {}, and in the second run {}", i + 1, first.line(i),
+                                 second.line(i));
+  return violation;
+}
+
+}  // namespace
+
 RunWatch full_watch(const Harness& harness) {
   RunWatch watch;
   watch.audit_digest = true;
@@ -132,17 +163,22 @@ RunWatch full_watch(const Harness& harness) {
 
 JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
                            RunWatch watch) {
+  oracle::Recorder first;
+  oracle::Recorder second;
   watch.audit_digest = true;
+  watch.watcher = &first;
   JudgedRun run = run_judged(scenario, harness, watch);
   if (!run.findings.empty() || run.result.cause == model::RunEndCause::interrupted) {
     return run;
   }
-  const JudgedRun again = run_judged(scenario, harness, {});
+  watch = {};
+  watch.watcher = &second;
+  const JudgedRun again = run_judged(scenario, harness, watch);
   if (again.result.journal_hash != run.result.journal_hash || !again.findings.empty()) {
     Finding& finding = run.findings.emplace_back();
-    finding.violation.property = not_deterministic;
-    finding.violation.detail = "the second run has another journal";
-    finding.bucket = bucket_of(finding.violation, scenario.names);
+    finding.violation = divergence({first.events, run.result.names.get()},
+                                   {second.events, again.result.names.get()});
+    finding.bucket = "diverges";
   }
   return run;
 }

@@ -57,7 +57,8 @@ struct RunWatch {
 [[nodiscard]] RunWatch full_watch(const Harness& harness);
 
 // The same with the digest audited, and once more if nothing was found: a run with another journal,
-// or in which something is found, is not_deterministic. For one seed in so many of a campaign.
+// or in which something is found, is not_deterministic, from the first event that differs on. For
+// one seed in so many of a campaign. Watches every event itself.
 inline constexpr std::uint64_t twice_one_in = 100;
 [[nodiscard]] JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
                                          RunWatch watch);

@@ -156,7 +156,9 @@ void World::finish_empty(Job& job, Unit& unit, int s) {
   }
   member_done(job, unit, s);
   for (const std::uint32_t child : Job::row(job.graph.pipelined_children, s)) {
-    finish_empty(job, unit, static_cast<int>(child));
+    if (producers_done(job, static_cast<int>(child))) {  // else behind those, in its turn
+      finish_empty(job, unit, static_cast<int>(child));
+    }
   }
 }
 

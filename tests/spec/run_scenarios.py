@@ -2,7 +2,8 @@
 
     run_scenarios.py            every scenario passes, twice with the same hash, every fault fires
     run_scenarios.py --hashes   hashes are those of hashes.txt, also under another time zone, the
-                                locales that are installed, and one that writes numbers oddly
+                                locales that are installed, one that writes numbers oddly, and
+                                where memory lies elsewhere and holds other bytes when it is given
 
 hashes.txt is the same for every build: passing in each preset shows that they agree.
 REHEARSE_UPDATE_GOLDEN=1 with --hashes rewrites it.
@@ -36,6 +37,9 @@ def surroundings():
              if not key.startswith("LC_") and key not in ("LANG", "TZ")}
     yield "locale C, UTC", {**plain, "LC_ALL": "C", "TZ": "UTC"}, ()
     yield "odd numbers, TZ=Pacific/Chatham", {**plain, "TZ": "Pacific/Chatham"}, ("--odd-locale",)
+    # Memory that is given or taken back is written over, and small pieces come from other places.
+    heap = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    yield "another heap", {**plain, **heap}, ()
     for name in installed_locales(2):
         yield f"locale {name}", {**plain, "LC_ALL": name, "TZ": "America/St_Johns"}, ()
 

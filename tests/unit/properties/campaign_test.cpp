@@ -127,6 +127,28 @@ TEST_CASE("the same on one thread and on three") {
   }
 }
 
+TEST_CASE("a run that goes otherwise the second time is told from the first event on") {
+  const auto scenario = traces::read_scenario(R"({ "rehearse": 1,
+    "cluster": { "executors": [ { "name": "a", "resources": { "cpus": 1 } },
+                                { "name": "b", "resources": { "cpus": 2 } } ] },
+    "jobs": [ { "name": "q", "stages": [ { "name": "s", "tasks": 1, "duration": "1ms" } ] } ] })",
+                                              "test");
+  REQUIRE(scenario.has_value());
+  properties::Harness harness = plain_harness();
+  CHECK(properties::run_judged_twice(*scenario, harness, {}).findings.empty());
+  int runs = 0;  // a policy with a memory: the most free executor, then the first
+  harness.policies = [&runs](model::SchedulerConfig config) {
+    config.placement = runs++ == 0 ? model::Placement::spread : model::Placement::nested;
+    return policies::make(config);
+  };
+  const auto run = properties::run_judged_twice(*scenario, harness, {});
+  REQUIRE(run.findings.size() == 1);
+  const model::Violation& found = run.findings.front().violation;
+  CHECK(found.property == properties::not_deterministic);
+  CHECK(found.detail.find("task_start") != std::string::npos);
+  CHECK(found.detail.find(R"("executor":"b")") < found.detail.find("and in the second run"));
+}
+
 TEST_CASE("a policy that throws is a find, not the end of the campaign") {
   properties::Harness harness = plain_harness();
   harness.policies =
