@@ -70,6 +70,10 @@ bool by_counted(const Scope& scope) {
          (scope.all || scope.config.failure.member == model::MemberFailure::counted);
 }
 
+bool by_bulk(const Scope& scope) {
+  return scope.waits && (scope.all || scope.config.admission.hold == model::Hold::bulk);
+}
+
 constexpr auto rows = std::to_array<Row>({
     {Mark::several_codes, "rejected for several codes", by_groups},
     {Mark::five_events_at_once, "five events of one instant", by_all},
@@ -140,6 +144,8 @@ constexpr auto rows = std::to_array<Row>({
        return scope.settings && (scope.all || !whole);
      }},
     {Mark::collapse_stage, "collapse stage", by_all},
+    {Mark::bulk_times_out, "bulk request held slots and timed out", by_bulk},
+    {Mark::two_bulks_hold, "two bulk requests hold slots and wait", by_bulk},
 });
 static_assert(rows.size() == mark_count);
 

@@ -44,7 +44,7 @@ class MarkListener final : public Monitor {
                  model::GroupQueued, model::GroupAdmitted, model::GroupCommitted,
                  model::GroupFailed, model::GroupCancelled, model::StageSubmitted,
                  model::StageCompleted, model::TaskStart, model::TaskEnd, model::MemberFinished,
-                 model::OutputsLost, model::OutputCommitted>();
+                 model::OutputsLost, model::OutputCommitted, model::Reservation>();
   }
   // A success that was held back looks like any other.
   [[nodiscard]] bool wants_plain_tasks() const override { return with_release_; }
@@ -90,6 +90,7 @@ class MarkListener final : public Monitor {
       reached_.hit(Mark::compete_and_wait);
     }
     admitted_now_ = queued_now_ = 0;
+    gave_up_.clear();
     std::int64_t free = 0;
     for (const std::int64_t slots : track().slots().free()) {
       free += slots;
@@ -147,6 +148,9 @@ class MarkListener final : public Monitor {
     reached_.hit(Mark::cancelled, body.outcome == model::JobOutcome::cancelled ? 1 : 0);
     const bool retries = track().rules().config.admission.when_short == model::Short::retry;
     reached_.hit(Mark::retry_used_up, retries && body.code == model::Code::insufficient_slots);
+    const bool gave_up = std::ranges::find(gave_up_, body.job) != gave_up_.end();
+    reached_.hit(Mark::bulk_times_out,
+                 gave_up && body.code == model::Code::admission_timeout ? 1 : 0);
   }
 
   // ---- groups ----
@@ -193,8 +197,24 @@ class MarkListener final : public Monitor {
       }
     }
   }
+  // A2 bulk: what a group holds before it is admitted. What it holds back at its end comes before
+  // its job's last line, in the same instant.
+  void on(const model::Reservation& body, const Seen& seen) {
+    if (track().rules().config.admission.hold != model::Hold::bulk || seen.group == nullptr ||
+        seen.group->state == GroupState::admitted) {
+      return;
+    }
+    std::int64_t& held = bulk_[{body.job, body.stage}];
+    held += body.delta;
+    if (held <= 0) {
+      bulk_.erase({body.job, body.stage});
+      gave_up_.push_back(body.job);
+    }
+    reached_.hit(Mark::two_bulks_hold, bulk_.size() > 1 ? 1 : 0);
+  }
   void on(const model::GroupAdmitted& body, const Seen& seen) {
     const std::pair key{body.group.job, body.group.stage};
+    bulk_.erase(key);
     ++admitted_now_;
     reached_.hit(Mark::exact_fit, fits_exactly(body.slots) ? 1 : 0);
     const bool retries = track().rules().config.admission.when_short == model::Short::retry;
@@ -355,6 +375,8 @@ class MarkListener final : public Monitor {
   std::set<StageName> starved_;
   std::set<StageName> lost_outputs_;
   std::map<std::pair<Index, Index>, std::int64_t> drained_of_;  // by job and first stage
+  std::map<StageName, std::int64_t> bulk_;                      // slots held by groups that wait
+  std::vector<model::NameId> gave_up_;  // jobs whose groups gave back all of them just now
   std::vector<StageName> harmed_;
   std::vector<StageName> failed_groups_;
   std::vector<StageName> dropped_groups_;

@@ -62,8 +62,10 @@ enum class Mark : std::uint8_t {
   final_stage_first,
   slice_of_several,
   collapse_stage,
+  bulk_times_out,
+  two_bulks_hold,
 };
-inline constexpr std::size_t mark_count = static_cast<std::size_t>(Mark::collapse_stage) + 1;
+inline constexpr std::size_t mark_count = static_cast<std::size_t>(Mark::two_bulks_hold) + 1;
 
 // "group admitted at exact fit".
 [[nodiscard]] std::string_view text_of(Mark mark);
