@@ -265,7 +265,8 @@ std::string ExplainNames::holders(const std::vector<Holder>& all) const {
   std::int64_t others = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i < holders_max) {
-      parts.push_back(fmt::format("{} {}", text(all[i].job), all[i].slots));
+      const std::string who = all[i].job == row_.job ? "itself" : text(all[i].job);
+      parts.push_back(fmt::format("{} {}", who, all[i].slots));
     } else {
       others += all[i].slots;
     }

@@ -25,7 +25,7 @@ class ExplainNames {
   [[nodiscard]] std::string unit(const Cut& cut) const;      // q/map, q/map+sink
   [[nodiscard]] std::string task(std::size_t run) const;     // q/map/3
   [[nodiscard]] std::string slots(std::int64_t count, std::size_t profile) const;
-  [[nodiscard]] std::string holders(const std::vector<Holder>& all) const;  // a 4, b 2
+  [[nodiscard]] std::string holders(const std::vector<Holder>& all) const;  // a 4, itself 2
 
  private:
   const ExplainFacts& facts_;

@@ -470,7 +470,7 @@ TEST_CASE("a group that falls back to regular edges") {
       "drain 1 6: q/map+sink heads the queue, which nobody overtakes (never): needs 4 slots of "
       "profile default, 1 free; held by a 3\n"
       "running 6 26: q/map/1 on e0, the last of 2 tasks to end, after 1 task in the same slot, the "
-      "first q/map/0; slots were held by a 3, q 1\n"
+      "first q/map/0; slots were held by a 3, itself 1\n"
       "running 26 31: q/sink/1 on e0, the last of 2 tasks to end\n");
 }
 
