@@ -110,7 +110,7 @@ TEST_CASE("a gang that holds a part of what it needs lacks the rest") {
   const auto found = explained(on(1, rest), "q");
   CHECK(parts_of(found).starts_with(
       "slots 1 20: q/map+sink waits for slots: needs 3 slots of profile default, 0 free; held by a "
-      "3, q 1\nrunning 20 25: "));
+      "3, itself 1\nrunning 20 25: "));
   CHECK(helps_of(found) ==
         "3 slots of profile default more, free at +0 s, would have admitted q/map+sink then, "
         "19.0 ms earlier, had no unit ahead of it taken them.");
