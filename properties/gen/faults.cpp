@@ -29,7 +29,7 @@ class FaultMaker {
         break;
       case Theme::cancel_storm:
         for (const model::JobSpec& job : making_.scenario.jobs) {
-          add_timed(when(), model::CancelJob{job.name});
+          add_when(model::CancelJob{job.name});
         }
         break;
       case Theme::held_cluster:
@@ -97,6 +97,13 @@ class FaultMaker {
     plan.timed.push_back(std::move(fault));
   }
 
+  // What is drawn for the action is drawn before what is drawn for its time: as arguments of one
+  // call the two would come in an order that each compiler chooses.
+  void add_when(model::TimedAction action) {
+    TimedFault fault = when();
+    add_timed(std::move(fault), std::move(action));
+  }
+
   void add_timed(TimedFault fault, model::TimedAction action) {
     fault.action = std::move(action);
     push(std::move(fault));
@@ -137,14 +144,14 @@ class FaultMaker {
         return add_loss(model::LossCause::decommission);
       case FaultKind::hold:
         if (!making_.executors.empty()) {
-          add_timed(when(), model::HoldExecutors{{draws_.of(making_.executors)}, draws_.ms(1, 12)});
+          add_when(model::HoldExecutors{{draws_.of(making_.executors)}, draws_.ms(1, 12)});
         }
         return;
       case FaultKind::join:
-        add_timed(when(), model::AddExecutor{fresh_executor(draws_)});
+        add_when(model::AddExecutor{fresh_executor(draws_)});
         return;
       case FaultKind::cancel:
-        add_timed(when(), model::CancelJob{draws_.of(making_.scenario.jobs).name});
+        add_when(model::CancelJob{draws_.of(making_.scenario.jobs).name});
         return;
       case FaultKind::fetch:
         return add_fetch();

@@ -362,7 +362,9 @@ bool is_expectation(const std::string& op) { return !row_of(op).is_null(); }
 
 bool check(const Run& run, const Json& e) {
   const Json& row = row_of(e.at("op"));
-  for (const Json& one : row.contains("each") ? e.at(row["each"]) : Json{Json()}) {
+  // Arrays are named: what braces around one value mean, compilers do not agree on (CWG 2137).
+  const Json once = Json::array({Json()});
+  for (const Json& one : row.contains("each") ? e.at(row["each"]) : once) {
     Json word = e;
     word.update(row.contains("each") ? Json{{row["of"], one}} : Json::object());
     const Json found =

@@ -92,7 +92,7 @@ std::string verdict(Json record, const Arguments& arguments, Counts& counts) {
   }
   record["then"] = normal(use == "own" ? here.at("then") : record.at(use));
   record["when"] = normal(record.at("when"));
-  for (const std::string variant : record.at("given").value("variants", Json{""})) {
+  for (const std::string variant : record.at("given").value("variants", Json::array({""}))) {
     Json copy = record;
     Json lines = Json::array();
     Run run{copy["given"], copy["when"], copy["then"], lines};
