@@ -11,8 +11,8 @@ import sys
 
 from idioms import CAMPAIGNS, run
 
-HEAD = ("# What idiom_runs printed for the campaigns of docs/idioms.md. Written by campaigns_test.py\n"
-        "# without a number, with REHEARSE_UPDATE_GOLDEN=1.\n")
+HEAD = ("# What idiom_runs printed for the campaigns of docs/idioms.md. Written by\n"
+        "# campaigns_test.py without a number, with REHEARSE_UPDATE_GOLDEN=1.\n")
 
 # Options, and how many runs on record.
 CAMPAIGNS_RUN = [
