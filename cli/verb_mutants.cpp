@@ -252,7 +252,7 @@ bool replays(const std::string& text, const properties::Finding& found, std::uin
     return false;
   }
   const properties::JudgedRun again =
-      properties::run_judged(*scenario, harness, {.audit_digest = true});
+      properties::run_judged(*scenario, harness, properties::full_watch(harness));
   return again.result.journal_hash == journal_hash &&
          std::ranges::any_of(again.findings, [&found](const properties::Finding& finding) {
            return finding.same_as(found);
@@ -264,7 +264,8 @@ Result<std::optional<reports::ShrunkFind>> shrink_find(const Work& work, const M
                                                        const properties::GenOptions& gen,
                                                        const properties::Hunt& found) {
   const model::Scenario scenario = properties::generate(gen, *found.seed);
-  const auto findings = properties::run_judged(scenario, work.harness, {}).findings;
+  const properties::RunWatch watch = properties::full_watch(work.harness);
+  const auto findings = properties::run_judged(scenario, work.harness, watch).findings;
   const auto finding = std::ranges::find_if(
       findings, [&found](const auto& one) { return one.violation.property == *found.by; });
   if (finding == findings.end()) {
@@ -283,8 +284,7 @@ Result<std::optional<reports::ShrunkFind>> shrink_find(const Work& work, const M
   result.stopped_early = shrunk.stopped_early;
   const properties::ScenarioSize size = properties::size_of(shrunk.scenario);
   result.size = {size.faults, size.jobs, size.stages, size.tasks, size.executors};
-  const properties::JudgedRun run =
-      properties::run_judged(shrunk.scenario, work.harness, {.audit_digest = true});
+  const properties::JudgedRun run = properties::run_judged(shrunk.scenario, work.harness, watch);
   shrunk.scenario.name = fmt::format("{} under {}", *found.by, mutant.id());
   shrunk.scenario.origin_json =
       fmt::format(R"({{"tool":"rehearse mutants","version":"{}","seed":{},"mutant":"{}"}})",

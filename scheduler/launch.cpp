@@ -35,7 +35,8 @@ void note_launch(Machine& m, StageId stage, StageCold& cold, RunId run, std::uin
 }
 
 // Of the executors in `list`, the one with room that ranks first (A4, A15): by the policy, a copy
-// of which keeps the order of all executors as it is; without one by number.
+// of which keeps the order of all executors as it is; without one by number. The copy is nothing
+// for spread and nested; policies that keep an order of all executors are copied with it.
 ExecutorId best_of(const Choice& choice, std::span<const ExecutorId> list) {
   const ProfileId profile = choice.task.profile;
   if (list.empty() || (list.size() == 1 && choice.slots.free_slots(list.front(), profile) == 0)) {

@@ -54,10 +54,9 @@ Finding fault(std::string_view property, const std::exception& thrown) {
   return finding;
 }
 
-// What the oracle says of a run in which no monitor found anything.
+// What the oracle says of a run, behind what monitors found.
 void ask_oracle(const model::Scenario& scenario, const oracle::Recorder& journal, JudgedRun& run) {
-  const bool whole = run.result.cause != model::RunEndCause::interrupted;
-  if (!whole || !run.findings.empty()) {
+  if (run.result.cause == model::RunEndCause::interrupted) {
     return;
   }
   const oracle::Comparison compared = oracle::compare(scenario, journal.events, *run.result.names);
@@ -130,11 +129,10 @@ namespace {
 
 struct Journal {
   const std::vector<model::Event>& events;
-  const model::NameTable* names = nullptr;  // null: the run ended by a fault
+  const model::NameTable& names;
 
   [[nodiscard]] std::string line(std::size_t i) const {
-    return i < events.size() && names != nullptr ? model::journal_line(events[i], *names)
-                                                 : "nothing more";
+    return i < events.size() ? model::journal_line(events[i], names) : "nothing more";
   }
 };
 
@@ -163,6 +161,7 @@ RunWatch full_watch(const Harness& harness) {
 
 JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
                            RunWatch watch) {
+  RH_CHECK(watch.watcher == nullptr);
   oracle::Recorder first;
   oracle::Recorder second;
   watch.audit_digest = true;
@@ -174,10 +173,18 @@ JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harne
   watch = {};
   watch.watcher = &second;
   const JudgedRun again = run_judged(scenario, harness, watch);
-  if (again.result.journal_hash != run.result.journal_hash || !again.findings.empty()) {
+  if (!again.findings.empty()) {
+    const model::Violation& other = again.findings.front().violation;
     Finding& finding = run.findings.emplace_back();
-    finding.violation = divergence({first.events, run.result.names.get()},
-                                   {second.events, again.result.names.get()});
+    finding.violation.property = not_deterministic;
+    finding.violation.t = other.t;
+    finding.violation.detail =
+        fmt::format("only the second run finds {}: {}", other.property, other.detail);
+    finding.bucket = "finds more";
+  } else if (again.result.journal_hash != run.result.journal_hash) {
+    Finding& finding = run.findings.emplace_back();
+    finding.violation =
+        divergence({first.events, *run.result.names}, {second.events, *again.result.names});
     finding.bucket = "diverges";
   }
   return run;

@@ -48,7 +48,7 @@ struct RunWatch {
   Reached* reached = nullptr;
   model::Observer* watcher = nullptr;
   bool audit_digest = false;
-  bool oracle = false;  // compare the journal with the oracle's, when the monitors find nothing
+  bool oracle = false;  // compare the journal with the oracle's
 };
 [[nodiscard]] JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
                                    const RunWatch& watch);
@@ -58,7 +58,7 @@ struct RunWatch {
 
 // The same with the digest audited, and once more if nothing was found: a run with another journal,
 // or in which something is found, is not_deterministic, from the first event that differs on. For
-// one seed in so many of a campaign. Watches every event itself.
+// one seed in so many of a campaign. Has a watcher of its own, so `watch` has none.
 inline constexpr std::uint64_t twice_one_in = 100;
 [[nodiscard]] JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
                                          RunWatch watch);

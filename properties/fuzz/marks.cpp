@@ -197,7 +197,7 @@ class MarkListener final : public Monitor {
       }
     }
   }
-  // A2 bulk: what a group holds before it is admitted. What it holds back at its end comes before
+  // A2 bulk: what a group holds before it is admitted. What it gives back at its end comes before
   // its job's last line, in the same instant.
   void on(const model::Reservation& body, const Seen& seen) {
     if (track().rules().config.admission.hold != model::Hold::bulk || seen.group == nullptr ||

@@ -93,6 +93,12 @@ def check_shrink():
                    (shrunk["stages"], shrunk["faults"]), f"{mutant['id']}: {shrunk}, {scenario}")
             expect(shrunk["jobs"] <= 2 and stages <= 4 and shrunk["faults"] <= 1,
                    f"{mutant['id']}: {shrunk}")
+        # Without its monitor only the oracle sees it, and what it sees is shrunk as well.
+        found = document_of(mutants("--only", "m33", "--without", "SINGLE_OWNER", "--runs",
+                                    str(RUNS_FEW), "--json", "--campaign-only", "--shrink",
+                                    f"{folder}/oracle"))["mutants"][0]
+        expect(found["by"] == "ORACLE", f"m33: {found}")
+        expect(found["shrunk"] is not None and found["shrunk"]["replays"], f"m33: {found}")
     nowhere = mutants("--only", "mu06", "--runs", "1", "--shrink", "README.md/found")
     expect(nowhere.returncode == 1, f"a file as a folder: {nowhere.returncode} {nowhere.stderr}")
 
