@@ -16,6 +16,7 @@
 #include "properties/expectations.hpp"
 #include "properties/monitor_set.hpp"
 #include "properties/oracle/compare.hpp"
+#include "properties/recorder.hpp"
 #include "properties/registry.hpp"
 #include "traces/input_file.hpp"
 #include "traces/journal_json.hpp"
@@ -188,7 +189,7 @@ Result<Simulated> run_with(Listeners& listeners, const Experiment& experiment,
   if (options.listener != nullptr) {
     observers.push_back(options.listener);
   }
-  properties::oracle::Recorder recorder;
+  properties::Recorder recorder;
   if (options.ask_oracle) {
     observers.push_back(&recorder);
   }

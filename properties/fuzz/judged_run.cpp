@@ -13,6 +13,7 @@
 #include "properties/monitor_set.hpp"
 #include "properties/oracle/compare.hpp"
 #include "properties/oracle/oracle.hpp"
+#include "properties/recorder.hpp"
 #include "properties/registry.hpp"
 
 namespace rehearse::properties {
@@ -55,7 +56,7 @@ Finding fault(std::string_view property, const std::exception& thrown) {
 }
 
 // What the oracle says of a run, behind what monitors found.
-void ask_oracle(const model::Scenario& scenario, const oracle::Recorder& journal, JudgedRun& run) {
+void ask_oracle(const model::Scenario& scenario, const Recorder& journal, JudgedRun& run) {
   if (run.result.cause == model::RunEndCause::interrupted) {
     return;
   }
@@ -78,7 +79,7 @@ void run_with(MonitorSet& monitors, Counter& counter, const model::Scenario& sce
   if (watch.watcher != nullptr) {
     observers.push_back(watch.watcher);
   }
-  oracle::Recorder journal;
+  Recorder journal;
   const bool compares = watch.oracle && !oracle::refusal(scenario);
   if (compares) {
     observers.push_back(&journal);
@@ -162,8 +163,8 @@ RunWatch full_watch(const Harness& harness) {
 JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
                            RunWatch watch) {
   RH_CHECK(watch.watcher == nullptr);
-  oracle::Recorder first;
-  oracle::Recorder second;
+  Recorder first;
+  Recorder second;
   watch.audit_digest = true;
   watch.watcher = &first;
   JudgedRun run = run_judged(scenario, harness, watch);

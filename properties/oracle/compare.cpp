@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/support/event_schema.hpp"
 #include "model/support/journal_line.hpp"
 #include "properties/oracle/oracle.hpp"
 
@@ -93,7 +92,7 @@ Comparison compare(const model::Scenario& scenario, std::span<const model::Event
   const model::Event& first = i < demanded.size() ? expected.events[i].event : *compared[i];
   Difference difference;
   difference.t = first.t;
-  difference.kind = model::event_schemas()[static_cast<std::size_t>(first.number()) - 1].name;
+  difference.kind = first.name();
   if (i < demanded.size()) {
     difference.clause = expected.events[i].clause;
     difference.demanded = demanded[i];

@@ -45,12 +45,4 @@ struct Comparison {
 // As a finding of the run: what is demanded by which clause, and what came.
 [[nodiscard]] model::Violation violation_of(const Difference& difference);
 
-// Keeps what it is told. The names are those of the run's result.
-class Recorder final : public model::Observer {
- public:
-  void begin(const model::NameTable& /*names*/) override {}
-  void on(const model::Event& event) override { events.push_back(event); }
-  std::vector<model::Event> events;
-};
-
 }  // namespace rehearse::properties::oracle

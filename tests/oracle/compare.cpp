@@ -7,6 +7,7 @@
 #include "model/support/journal_line.hpp"
 #include "policies/registry.hpp"
 #include "properties/oracle/oracle.hpp"
+#include "properties/recorder.hpp"
 #include "sim/simulation.hpp"
 
 namespace rehearse::oracle_test {
@@ -29,7 +30,7 @@ oracle::Comparison compare(const model::Scenario& scenario) {
     return result;
   }
   const auto policies = policies::make(scenario.scheduler);
-  oracle::Recorder journal;
+  properties::Recorder journal;
   const std::array<model::Observer*, 1> observers{&journal};
   const sim::RunResult result = sim::run(scenario, *policies, observers, {});
   return oracle::compare(scenario, journal.events, *result.names);

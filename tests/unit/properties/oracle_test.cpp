@@ -10,6 +10,7 @@
 #include "policies/registry.hpp"
 #include "properties/fuzz/judged_run.hpp"
 #include "properties/oracle/compare.hpp"
+#include "properties/recorder.hpp"
 #include "sim/simulation.hpp"
 #include "traces/scenario_json.hpp"
 
@@ -44,7 +45,7 @@ Run run_of(std::string_view text) {
   Run run;
   run.scenario = *traces::read_scenario(text, "test");
   const auto policies = policies::make(run.scenario.scheduler);
-  properties::oracle::Recorder recorder;
+  properties::Recorder recorder;
   const std::array<model::Observer*, 1> observers{&recorder};
   run.names = sim::run(run.scenario, *policies, observers, {}).names;
   run.journal = std::move(recorder.events);
