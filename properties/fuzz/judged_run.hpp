@@ -24,7 +24,7 @@ struct Harness {
   std::function<std::unique_ptr<model::Observer>(model::Observer& monitors)> between;
   bool (*interrupted)() = nullptr;  // ends a run early; may be null
   // One seed in so many of a campaign is compared with the oracle, where it models the scenario;
-  // 0: none. The oracle looks at everything in every pass: it takes ten times as long as a run.
+  // 0: none. The oracle looks at everything in every pass: it takes four times as long as a run.
   std::uint64_t oracle_one_in = 0;
 };
 
