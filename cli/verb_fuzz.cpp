@@ -345,7 +345,7 @@ properties::CampaignOptions campaign_options(const Settings& settings,
 
 std::string last_line_of(const reports::FuzzDocument& document, bool fails) {
   if (!document.counterexamples.empty()) {
-    return fmt::format("to replay: rehearse run {}", document.counterexamples.front().scenario);
+    return fmt::format("to replay: {}", document.counterexamples.front().commands.front());
   }
   return fails ? "marks were missed: the campaign says nothing about these places; give it more "
                  "runs"
