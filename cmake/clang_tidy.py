@@ -1,7 +1,8 @@
 """Runs clang-tidy over the sources of a configured build, remembering which files were clean.
 
 A file is remembered by a hash of its text, of every header of ours that it reaches, of its compile
-command, of .clang-tidy and of the version of clang-tidy; the record is <build>/clang-tidy-cache.
+command, of .clang-tidy and of the version of clang-tidy; the record is ~/.cache/rehearse/clang-tidy
+(or below $XDG_CACHE_HOME), so that clones share it as they share what ccache has.
 Findings are never remembered, so they show until they are gone. Looked at first is what was
 committed last; the rest follows in an order that turns with the commit, so that a limit of seconds
 leaves out other files every time. With --changed only sources are looked at that differ from the
@@ -12,6 +13,7 @@ limits leave out is named.
 import argparse
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -73,7 +75,7 @@ def in_turn(todo):
 
 def key_of(source, command, texts, salt):
     digest = hashlib.sha256(salt)
-    digest.update(command.encode())
+    digest.update(command.replace(str(ROOT), ".").encode())
     for path, text in sorted(texts.items()):
         digest.update(f"\0{path.relative_to(ROOT)}\0{text}".encode())
     return digest.hexdigest()
@@ -88,8 +90,9 @@ def main():
     parser.add_argument("--seconds-max", type=int, default=86400)
     options = parser.parse_args()
     build = options.build.resolve()
-    cache = build / "clang-tidy-cache"
-    cache.mkdir(exist_ok=True)
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    cache = home / "rehearse" / "clang-tidy"
+    cache.mkdir(parents=True, exist_ok=True)
     version = subprocess.run([PROGRAM, "--version"], capture_output=True, check=True).stdout
     salt = version + (ROOT / ".clang-tidy").read_bytes()
 

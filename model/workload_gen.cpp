@@ -248,7 +248,7 @@ class Generator {
       if (draws.happens(parameters_.losses_milli)) {
         LoseExecutor lose;
         lose.executor = name;
-        add_timed(some_instant(draws), std::move(lose));
+        add_timed(some_instant(draws), lose);
       } else if (draws.happens(parameters_.holds_milli)) {
         const Instant at = some_instant(draws);
         add_timed(at, HoldExecutors{{name}, draws.between({1, 20}) * millisecond});

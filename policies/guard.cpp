@@ -66,7 +66,7 @@ std::unique_ptr<Policy> copy_of(const Guard& guard, const Policy& policy) {
 class GuardedQueue final : public scheduler::QueuePolicy {
  public:
   GuardedQueue(std::unique_ptr<QueuePolicy> policy, Guard guard)
-      : policy_(std::move(policy)), guard_(std::move(guard)) {}
+      : policy_(std::move(policy)), guard_(guard) {}
 
   [[nodiscard]] std::uint64_t digest() const override {
     return guard_.call("digest()", [this] { return policy_->digest(); });
@@ -95,7 +95,7 @@ class GuardedQueue final : public scheduler::QueuePolicy {
 class GuardedOvertake final : public scheduler::OvertakePolicy {
  public:
   GuardedOvertake(std::unique_ptr<OvertakePolicy> policy, Guard guard)
-      : policy_(std::move(policy)), guard_(std::move(guard)) {}
+      : policy_(std::move(policy)), guard_(guard) {}
 
   [[nodiscard]] std::uint64_t digest() const override {
     return guard_.call("digest()", [this] { return policy_->digest(); });
@@ -129,7 +129,7 @@ class GuardedOvertake final : public scheduler::OvertakePolicy {
 class GuardedPlacement final : public scheduler::PlacementPolicy {
  public:
   GuardedPlacement(std::unique_ptr<PlacementPolicy> policy, Guard guard)
-      : policy_(std::move(policy)), guard_(std::move(guard)) {}
+      : policy_(std::move(policy)), guard_(guard) {}
 
   [[nodiscard]] std::uint64_t digest() const override {
     return guard_.call("digest()", [this] { return policy_->digest(); });

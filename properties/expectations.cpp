@@ -387,7 +387,7 @@ class EventJudge final : public Judge {
       max = 0;
     } else if (expect_.count) {
       min = *expect_.count;
-      max = *expect_.count;
+      max = expect_.count;
     } else {
       min = expect_.min.value_or(expect_.max ? 0 : 1);
       max = expect_.max;

@@ -144,6 +144,17 @@ void ExplainFacts::hold(model::NameId job, model::NameId executor, std::int64_t 
   }
 }
 
+model::Duration ExplainFacts::shared_until_now(model::NameId executor) {
+  Bound& row = executors_[executor];
+  const model::Duration passed = now_ - row.since_ns;
+  const auto [taken, whole] = row.sharing;
+  // Of a part in which nothing changed: what is left of it had each advanced at full speed.
+  row.shared_ns += passed / taken * (taken - whole) + passed % taken * (taken - whole) / taken;
+  row.since_ns = now_;
+  row.sharing = ledger_.sharing(executor);
+  return row.shared_ns;
+}
+
 // ---- jobs ----
 
 void ExplainFacts::apply(const model::JobSubmitted& event) {
@@ -351,6 +362,7 @@ void ExplainFacts::apply(const model::TaskStart& event) {
   ledger_.start(event.task.executor, live == nullptr ? 0 : live->profile, event.task.size());
   work_.task_started(event);
   hold(event.task.job, event.task.executor, event.task.size());
+  const model::Duration shared = shared_until_now(event.task.executor);
   StageFacts* row = stage(event.task.job, event.task.stage);
   if (row == nullptr) {
     if (live_ && order_[event.task.job] > order_[tries_.back().job]) {
@@ -370,6 +382,7 @@ void ExplainFacts::apply(const model::TaskStart& event) {
   run.try_number = event.task.try_number;
   run.executor = event.task.executor;
   run.start_ns = now_;
+  run.shared_ns = -shared;  // until its end is known
   run_of_task_[key_of(run)] = owner.runs.size();
   row->runs.push_back(owner.runs.size());
   owner.runs.push_back(run);
@@ -381,6 +394,7 @@ void ExplainFacts::apply(const model::TaskEnd& event) {
     ledger_.give_back(event.task.executor, live == nullptr ? 0 : live->profile, event.task.size());
     hold(event.task.job, event.task.executor, -std::int64_t{event.task.size()});
   }
+  const model::Duration shared = shared_until_now(event.task.executor);
   work_.task_ended(event);
   StageFacts* row = stage(event.task.job, event.task.stage);
   if (row == nullptr) {
@@ -399,6 +413,7 @@ void ExplainFacts::apply(const model::TaskEnd& event) {
   }
   TaskRun& run = owner.runs[found->second];
   run.end_ns = now_;
+  run.shared_ns += shared;
   run.status = event.status;
   run.reason = event.reason;
   run.counted = event.counted.value_or(true);
@@ -411,6 +426,7 @@ void ExplainFacts::apply(const model::TaskEnd& event) {
 void ExplainFacts::apply(const model::SlotReturned& event) {
   ledger_.give_back(event.executor, ledger_.profile(event.profile), event.count);
   hold(event.job, event.executor, -event.count);
+  shared_until_now(event.executor);
 }
 
 void ExplainFacts::apply(const model::OutputsLost& event) {

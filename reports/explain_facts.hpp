@@ -64,6 +64,8 @@ class ExplainFacts {
   [[nodiscard]] StageFacts* stage(model::NameId job, model::NameId stage);
   [[nodiscard]] GangFacts* gang(const model::StageRef& ref);
   void hold(model::NameId job, model::NameId executor, std::int64_t delta);
+  // What sharing has cost on the executor until now; what runs there has just changed.
+  model::Duration shared_until_now(model::NameId executor);
   void note_foreign(const model::StageCompleted& event);
   void adopt(TryFacts& row, std::size_t copy) const;
   void add_edges(TryFacts& row, const model::JobSubmitted& event);
@@ -103,6 +105,11 @@ class ExplainFacts {
   struct Bound {  // of an executor; no value = unbound
     std::optional<std::size_t> profile;
     bool held = false;
+    // What sharing slots has cost a task that ran there all the time until since_ns, and how it is
+    // from then on.
+    model::Duration shared_ns = 0;
+    model::Instant since_ns = 0;
+    SlotLedger::Sharing sharing;
   };
 
   std::string wanted_;

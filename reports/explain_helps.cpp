@@ -33,6 +33,7 @@ class Helps {
         waited(names, cut, until(part.cuts, i) - cut.from_ns);
       } else if (cut.kind == PartKind::running || cut.kind == PartKind::commit) {
         straggled(names, *part.row, cut, part.cuts.back().to_ns);
+        alone(names, cut);
       } else if (cut.kind == PartKind::inputs && cut.foreign) {
         const ForeignStage& foreign = part.row->foreign[*cut.foreign];
         add(
@@ -144,6 +145,16 @@ class Helps {
         "With overtake backfill instead of {} {} could have started at {}, at most {} "
         "earlier: what else would have passed is not computed.",
         facts_.rules().overtake, names.unit(cut), at(*fitted), duration_text(cut.to_ns - *fitted)));
+  }
+
+  void alone(const ExplainNames& names, const Cut& cut) {
+    if (cut.shared_ns > 0) {
+      add(
+          fmt::format("With slots exclusive the tasks on the path of {} would have taken about {} "
+                      "less, once they had a slot; how long they would have waited for one is not "
+                      "computed.",
+                      names.stage(*cut.stage), duration_text(cut.shared_ns)));
+    }
   }
 
   // The task that ended last beside the others of its unit.

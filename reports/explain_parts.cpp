@@ -397,6 +397,7 @@ class Walk {
     cut.run = here.index;
     cut.first_run = here.index;
     cut.runs = 1;
+    cut.shared_ns = run.shared_ns;
     cut.ends_stage = here.ends_stage;
     cut.reader = here.reader;
     add(cut, run.start_ns);
@@ -708,6 +709,7 @@ class Walk {
       merged.back().to_ns = cut.to_ns;
       merged.back().run = cut.run;
       merged.back().runs += cut.runs;
+      merged.back().shared_ns += cut.shared_ns;
       merged.back().ends_stage = cut.ends_stage;
       merged.back().reader = cut.reader;
     }

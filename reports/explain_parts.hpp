@@ -24,6 +24,7 @@ struct Cut {
   std::optional<std::size_t> run;        // a task: the last of the part
   std::optional<std::size_t> first_run;  // and the first, when one took the other's slot
   std::int64_t runs = 0;                 // tasks one after the other
+  model::Duration shared_ns = 0;         // what sharing slots cost these tasks (A22)
   bool ends_stage = false;               // `run` is the last of its stage to end
   std::optional<std::size_t> foreign;    // of inputs
   // The stage downstream of `run` over pipelined edges that ended with it (timing coupled).

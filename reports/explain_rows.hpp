@@ -83,6 +83,7 @@ struct TaskRun {
   model::TaskStatus status = model::TaskStatus::success;
   std::optional<model::TaskReason> reason;
   bool counted = true;
+  model::Duration shared_ns = 0;  // what sharing slots cost it (A22), but for delays around it
 
   [[nodiscard]] bool succeeded() const {
     return end_ns && status == model::TaskStatus::success && counted;

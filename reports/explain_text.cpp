@@ -147,6 +147,10 @@ std::string running_text(const ExplainFacts& facts, const ExplainNames& names, c
     text += fmt::format(", after {} in the same slot, the first {}", plural(cut.runs - 1, "task"),
                         names.task(*cut.first_run));
   }
+  if (cut.shared_ns > 0) {
+    text += fmt::format("; slots were shared meanwhile, which cost about {} of it",
+                        duration_text(cut.shared_ns));
+  }
   // Tasks of the stage waited meanwhile: who else had the slots.
   for (const WaitSpan& span : row.stages[last.stage].waits) {
     if (span.from_ns < cut.to_ns && span.to_ns > cut.from_ns && cut.runs > 1 &&

@@ -347,6 +347,31 @@ void SlotLedger::recount_shared(Executor& executor) const {
   }
 }
 
+SlotLedger::Sharing SlotLedger::sharing(model::NameId name) const {
+  Sharing most;
+  if (factor_ == 1 || name.index() >= index_.size() || index_[name.index()] == 0) {
+    return most;
+  }
+  const Executor& executor = executors_[index_[name.index()] - 1];
+  const auto look = [&](std::int64_t taken, std::int64_t whole) {
+    if (whole > 0 && taken > whole && taken * most.whole > most.taken * whole) {
+      most = {.taken = taken, .whole = whole};
+    }
+  };
+  if (executor.slots.size() == 1) {
+    look(executor.held_by.front().running, executor.slots.front());
+    return most;
+  }
+  for (std::size_t r = 0; r < executor.amounts.size(); ++r) {
+    std::int64_t taken = 0;
+    for (std::size_t p = 0; p < executor.held_by.size(); ++p) {
+      taken += executor.held_by[p].running * tasks_[p][r];
+    }
+    look(taken, executor.amounts[r]);
+  }
+  return most;
+}
+
 // Tasks of several profiles share the executor: each use counts for the slots of the counting
 // profile that it takes away, running tasks first, then blocked ones, then reservations.
 void SlotLedger::recount_mixed(Executor& executor) const {

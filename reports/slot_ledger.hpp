@@ -68,6 +68,13 @@ class SlotLedger {
   [[nodiscard]] std::int64_t capacity(std::size_t profile) const { return capacity_[profile]; }
   [[nodiscard]] bool losses_seen() const { return losses_seen_; }
 
+  // Where tasks share slots (A22): its tasks advance at whole / taken of the speed of the executor.
+  struct Sharing {
+    std::int64_t taken = 1;  // in slots, or in units of the resource of which most is taken
+    std::int64_t whole = 1;  // at most `taken`
+  };
+  [[nodiscard]] Sharing sharing(model::NameId executor) const;
+
  private:
   struct Held {                // tasks of one profile on one executor
     std::int64_t running = 0;  // blocked ones not included

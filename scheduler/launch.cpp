@@ -241,7 +241,6 @@ void unlink_from_stage(Machine& m, RunId run) {
 
 void free_slot(Step& s, RunId run) {
   Machine& m = s.m;
-  const bool wanted = m.wants_pass;
   const RunRow row = m.runs[run];
   ExecutorRow& where = m.executors.edit(row.executor);
   const auto place = std::ranges::find(where.runs, run);
@@ -258,8 +257,7 @@ void free_slot(Step& s, RunId run) {
   if (row.dying && !m.reruns.empty()) {
     kill_took_effect(m, run);
   }
-  m.wants_pass = true;
-  m.wants_pass = planted(Mutant::mu44) ? wanted : m.wants_pass;
+  m.wants_pass = m.wants_pass || !planted(Mutant::mu44);
 }
 
 void free_run(Step& s, RunId run) {

@@ -20,11 +20,14 @@ namespace {
 
 using namespace rehearse;
 
+// A slice (A21) counts as the tasks that it stands for, one a partition.
 class TaskCounter final : public model::Observer {
  public:
   void begin(const model::NameTable& /*names*/) override {}
   void on(const model::Event& event) override {
-    tasks_ += event.as<model::TaskStart>() != nullptr ? 1 : 0;
+    if (const auto* start = event.as<model::TaskStart>(); start != nullptr) {
+      tasks_ += start->task.size();
+    }
   }
   [[nodiscard]] std::int64_t tasks() const { return tasks_; }
 

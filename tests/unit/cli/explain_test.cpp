@@ -501,6 +501,36 @@ TEST_CASE("a lost executor repeats its tasks and loses its outputs") {
         "running 20 50: q/s/1 on e0, the last of 2 tasks to end\n");
 }
 
+TEST_CASE("tasks that share slots take longer") {
+  const auto found = explained(R"("cluster": { "executors": 1, "cpus": 1 },
+    "scheduler": { "slots": { "shared": { "factor": 2 } } },
+    "jobs": [ { "name": "q", "stages": [ { "name": "s", "tasks": 1, "duration": "10ms" } ] },
+              { "name": "r", "submit": "2ms",
+                "stages": [ { "name": "s", "tasks": 1, "duration": "4ms" } ] } ])",
+                               "q");
+  // From 2 to 10 at half the speed.
+  CHECK(parts_of(found) ==
+        "running 0 14: q/s/0 on e0; slots were shared meanwhile, which cost about 4.00 ms of it\n");
+  CHECK(helps_of(found) ==
+        "With slots exclusive the tasks on the path of q/s would have taken about 4.00 ms less, "
+        "once they had a slot; how long they would have waited for one is not computed.");
+}
+
+TEST_CASE("profiles share by the resource of which most is taken") {
+  const auto found = explained(R"("cluster": {
+      "profiles": { "large": { "task": { "cpus": 1, "memory": 4 } } },
+      "executors": [ { "name": "e0", "resources": { "cpus": 2, "memory": 4 } } ] },
+    "scheduler": { "slots": { "shared": { "factor": 2 } } },
+    "jobs": [ { "name": "q", "stages": [ { "name": "s", "tasks": 1, "duration": "10ms",
+                                           "profile": "large" } ] },
+              { "name": "r", "stages": [ { "name": "s", "tasks": 1, "duration": "5ms",
+                                           "profile": "large" } ] } ])",
+                               "q");
+  // Eight of four units of memory until 10, though both cpus are there.
+  CHECK(parts_of(found) ==
+        "running 0 15: q/s/0 on e0; slots were shared meanwhile, which cost about 5.00 ms of it\n");
+}
+
 TEST_CASE("launch and status overheads are said to be inside") {
   const auto found =
       explained(R"("cluster": { "executors": [ { "name": "e", "resources": { "cpus": 1 } } ],
