@@ -120,6 +120,19 @@ std::vector<ExecutorId> neighbours(const Machine& m, ExecutorId executor) {
   return whole_host ? list : std::vector{executor};
 }
 
+// Where the partition lies, also when its success is held back (C6); invalid: it is not done.
+ExecutorId finished_on(const Machine& m, StageId stage, std::int32_t partition) {
+  if (const std::uint32_t at = output_executor(m, stage, partition); at != none_u32) {
+    return ExecutorId{at};
+  }
+  if (m.stages[stage].cold == none_u32) {
+    return {};
+  }
+  const std::vector<StageCold::HeldSuccess>& held = m.colds[m.stages[stage].cold].held;
+  const auto found = std::ranges::find(held, partition, &StageCold::HeldSuccess::partition);
+  return found == held.end() ? ExecutorId{} : found->executor;
+}
+
 // Of the live attempt: what of it is still to be done is tried again, or the job ends.
 void retry_failed_run(Step& s, const RunRow& run, std::optional<model::TaskReason> reason) {
   Machine& m = s.m;
@@ -203,8 +216,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   ExecutorId source;
   if (input.reason == model::TaskReason::fetch_failed) {
     const StageId producer = stage_of(m, job, input.fetch_from.value);
-    const std::uint32_t at = output_executor(m, origin_of(m, producer), input.fetch_partition);
-    source = at == none_u32 ? ExecutorId{} : ExecutorId{at};
+    source = finished_on(m, origin_of(m, producer), input.fetch_partition);
   }
   if (row.gang.valid()) {
     const GangId gang = row.gang;
