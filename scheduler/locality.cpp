@@ -56,6 +56,11 @@ std::vector<Locality> levels_of(const Machine& m, const model::StageSpec& spec,
   return levels;
 }
 
+// The stage's level from this one on: one that none of its tasks has a target at is no step.
+Locality level_from(const std::vector<Locality>& levels, Locality from) {
+  return *std::ranges::find_if(levels, [from](Locality level) { return level >= from; });
+}
+
 model::Duration wait_of(const Machine& m, Locality level) {
   return level == Locality::no_preference || level == Locality::any ? 0 : m.config.locality_wait;
 }
@@ -115,7 +120,7 @@ Found place_near(Machine& m, const Where& where, StageId stage, std::int32_t par
       return {};
     }
     return {place_task(m, where.slots, where.placement, job, spec, partition),
-            Locality::no_preference};
+            Locality::process};  // SS-2.5: what prefers nothing is nowhere far
   }
   const TaskView task = task_view(m, job, spec, partition);
   for (const Locality level : {Locality::process, Locality::node, Locality::rack}) {
@@ -208,15 +213,25 @@ ExecutorId place_within(Machine& m, const SlotView& slots, PlacementPolicy& plac
 }
 
 void begin_delay(Machine& m, StageId stage) {
-  cold_of(m, stage).delay = {Locality::process, m.now, -1, true};
+  Locality first = Locality::process;
+  if (is_delayed(m, stage)) {
+    std::vector<std::int32_t> pending;
+    for (std::int32_t p = 0; p < m.stages[stage].tasks; ++p) {
+      if (output_executor(m, stage, p) == none_u32) {
+        pending.push_back(p);
+      }
+    }
+    first = levels_of(m, spec_of(m, stage), pending).front();
+  }
+  cold_of(m, stage).delay = {first, m.now, -1, true};
 }
 
 namespace {
 
 // After a round that left the stage at `allowed` and launched at `nearest` at best: does its wait
 // begin anew, and when may its tasks go farther?
-void settle_delay(Step& s, StageId stage, Locality allowed, std::optional<Locality> nearest,
-                  bool refused) {
+void settle_delay(Step& s, StageId stage, const std::vector<Locality>& levels, Locality allowed,
+                  std::optional<Locality> nearest, bool refused) {
   Machine& m = s.m;
   StageCold::Delay& delay = cold_of(m, stage).delay;
   if (m.config.locality_reset == model::LocalityReset::spark) {
@@ -225,7 +240,7 @@ void settle_delay(Step& s, StageId stage, Locality allowed, std::optional<Locali
     if (refused) {
       delay.clean = false;
     } else if (nearest && counts) {  // everything offered was taken: the wait starts anew
-      delay.level = *nearest;
+      delay.level = level_from(levels, *nearest);
       delay.since = m.now;
       delay.clean = true;
     }
@@ -273,7 +288,7 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
       start_delayed(s, stage, partition, found.executor);
       nearest = nearest ? std::min(*nearest, found.level) : found.level;
       if (legacy && level != Locality::no_preference) {
-        cold_of(m, stage).delay.level = found.level;
+        cold_of(m, stage).delay.level = level_from(levels, found.level);
         cold_of(m, stage).delay.since = m.now;
       }
     }
@@ -286,7 +301,7 @@ void launch_delayed(Step& s, StageId stage, Outlook* outlook) {
     m.queue.clear_pending(stage, spec.profile);
   }
   if (delayed) {
-    settle_delay(s, stage, allowed, nearest, waits && has_room(m, stage, excluding));
+    settle_delay(s, stage, levels, allowed, nearest, waits && has_room(m, stage, excluding));
   }
 }
 
