@@ -14,7 +14,7 @@ using namespace model;
 namespace {
 
 constexpr int kind_of(const TimedAction& action) {
-  return std::holds_alternative<LoseExecutor>(action) ? 0
+  return std::holds_alternative<LoseExecutor>(action) ? 1
          : std::holds_alternative<CancelJob>(action)  ? 2
                                                       : 4;
 }
@@ -34,6 +34,14 @@ World::World(const Scenario& scenario)
 
 void World::at(Instant when, int kind, std::int64_t first, std::int64_t second, Action act) {
   dues_.push_back({when, kind, first, second, std::move(act)});
+}
+
+// The place of an input that the file does not name: by creation, behind those that it does.
+std::int64_t World::created() { return std::ssize(scenario_.faults.timed) + sequence_++; }
+
+void World::arm(const Job& job, Instant when, Action act) {
+  at(when, 6, sequence_++, 0, std::move(act));
+  reach(Moment::timer_armed, job.name, {}, {}, false);
 }
 
 Expected World::run() {
@@ -67,9 +75,9 @@ Expected World::run() {
     pass();
   }
   now_ = last;  // W5: nothing is due and somebody lives
-  for (Job& job : jobs_) {
-    if (!job.over) {
-      end_job(job, JobOutcome::failed, Code::deadlock);
+  for (Job* job : queue_) {
+    if (!job->over) {
+      end_job(*job, JobOutcome::failed, Code::deadlock);
     }
   }
   return std::move(out_);
@@ -109,8 +117,15 @@ void World::tell_returned() {
 
 void World::close_step() {
   tell_returned();
-  leave_if_idle();
+  for (std::size_t i = 0; i < freed_.size(); ++i) {
+    const auto later = std::span(freed_).subspan(i + 1);
+    if (std::ranges::find(later, freed_[i]) == later.end()) {
+      leave_if_idle(freed_[i]);
+    }
+  }
+  freed_.clear();
   watch_starvation();
+  wanted_.clear();
 }
 
 void World::say(EventBody body, std::string_view clause) {
@@ -119,7 +134,7 @@ void World::say(EventBody body, std::string_view clause) {
 }
 
 // Moments of a group are those of each of its members, a regular stage is a group of one; what a
-// unit of an attempt launched and finished is counted by partition.
+// unit launched and finished is counted by partition, from its latest attempt on.
 void World::moments(const EventBody& body) {
   using enum Moment;
   const auto group = [&](Moment moment, const StageRef& ref) {
@@ -129,6 +144,11 @@ void World::moments(const EventBody& body) {
     const Unit* unit = unit_of(ref.job, ref.stage);
     return unit != nullptr && !unit->gang;
   };
+  const auto begin = [&](const StageRef& ref) {
+    const Unit* unit = unit_of(ref.job, ref.stage);
+    launched_.erase(unit);
+    finished_.erase(unit);
+  };
   const auto task = [&](const TaskRef& ref, bool holds, Moment moment) {
     if (holds) {
       reach(moment, ref.job, ref.stage, {}, true);
@@ -136,12 +156,16 @@ void World::moments(const EventBody& body) {
   };
   const Overloaded by_line{
       [&](const GroupQueued& line) { reach(group_queued, line.job, line.stage, {}, true); },
-      [&](const GroupAdmitted& line) { group(group_admitted, line.group); },
+      [&](const GroupAdmitted& line) {
+        begin(line.group);
+        group(group_admitted, line.group);
+      },
       [&](const GroupCommitted& line) { group(group_commit, line.group); },
       [&](const GroupFailed& line) { group(teardown, line.group); },
       [&](const GroupCancelled& line) { group(teardown, line.group); },
       [&](const StageSubmitted& line) {
         if (alone(line.stage)) {
+          begin(line.stage);
           group(group_admitted, line.stage);
         }
       },
@@ -155,7 +179,15 @@ void World::moments(const EventBody& body) {
       },
       [&](const JobEnd& line) { reach(job_end, line.job, {}, {}, false); },
       [&](const ExecutorLost& line) { reach(executor_lost, {}, {}, line.executor, false); },
-      [&](const OutputsLost& line) {
+      [&](const OutputsLost& line) {  // what is lost is to be done again
+        if (const Unit* unit = unit_of(line.job, line.stage)) {
+          std::erase_if(finished_[unit], [&](const auto& done) {
+            return done.first == line.stage &&
+                   std::ranges::any_of(line.partitions, [&](const Range& range) {
+                     return range.first <= done.second && done.second <= range.last;
+                   });
+          });
+        }
         reach(external_input_lost, line.job, line.stage, line.executor, false);
       },
       [&](const TaskStart& line) {
@@ -185,16 +217,16 @@ const Unit* World::unit_of(NameId job, NameId stage) const {
   return nullptr;
 }
 
-// How many tasks of the unit's attempt are in the set with this one, if it is new (else 0), and of
-// how many.
+// How many tasks of the unit's latest attempt are in the set with this one, if it is new (else 0),
+// and of how many.
 std::pair<std::int64_t, std::int64_t> World::progress(Progress& of, const TaskRef& task) {
   const Unit& unit = *unit_of(task.job, task.stage);
   const Job& job = *std::ranges::find(jobs_, task.job, &Job::name);
   std::int64_t all = 0;
   for (const int s : unit.stages) {
-    all += std::ssize(job.stages[s].attempts[task.attempt].partitions);
+    all += std::ssize(job.stages[s].attempts.back().partitions);
   }
-  auto& set = of[{&unit, task.attempt}];
+  auto& set = of[&unit];
   const bool fresh = set.insert({task.stage, task.partition}).second;
   return {fresh ? std::ssize(set) : 0, all};
 }
@@ -211,8 +243,7 @@ void World::reach(Moment moment, NameId job, NameId stage, NameId executor, bool
         (!fault.match_stage_job.valid() || means(fault.match_stage_job, job)) && same_stage &&
         (!fault.match_executor.valid() || fault.match_executor == executor);
     if (agrees && ++choice.count == fault.nth) {
-      const std::int64_t order = std::ssize(scenario_.faults.timed) + sequence_++;
-      at(now_ + fault.after, kind_of(fault.action), order, 1,
+      at(now_ + fault.after, kind_of(fault.action), created(), 0,
          [this, &fault] { return strike(fault.action); });
     }
   }
@@ -243,6 +274,7 @@ bool World::cancel(NameId name) {
   for (Job& job : jobs_) {
     if (!job.over && means(name, job.name)) {
       end_job(job, JobOutcome::cancelled, Code::cancelled);
+      close_step();  // each copy in a step of its own
       any = true;
     }
   }
@@ -276,13 +308,13 @@ bool World::lose(const LoseExecutor& loss) {
                      : sample(cluster_.overheads.loss_detection, model::draw(draw_key(scope), {}));
     const auto heard = [this, e, cause = loss.cause] {
       notice(e, cause);
-      tell_returned();
+      close_step();
       return true;
     };
     if (delay == 0 || called_off) {
       heard();
     } else {
-      at(now_ + delay, 1, sequence_++, e, heard);
+      at(now_ + delay, 1, created(), 0, heard);
     }
   }
   return !taken.empty();
@@ -299,8 +331,7 @@ bool World::hold(const HoldExecutors& held) {
       if (executor.holds++ == 0) {
         say(ExecutorHeld{executor.spec.name, HoldCause::hold}, "scenario 2");
       }
-      const std::int64_t order = std::ssize(scenario_.faults.timed) + sequence_++;
-      at(now_ + held.for_ns, 4, order, 0, [this, &executor] {
+      at(now_ + held.for_ns, 4, created(), 0, [this, &executor] {
         --executor.holds;
         if (executor.holds == 0 && executor.lives()) {
           say(ExecutorReleased{executor.spec.name}, "scenario 2");
@@ -347,28 +378,19 @@ bool World::join(int e) {
   return true;
 }
 
-// X13, decommission: it leaves when its last task ended, as an input of that instant.
-void World::leave_if_idle() {
-  for (int e = 0; e < std::ssize(executors_); ++e) {
-    Executor& executor = executors_[e];
-    const auto here = [e](const auto& user) { return user.executor == e; };
-    const bool busy =
-        std::ranges::any_of(tries_, [&](const Try& task) { return task.busy && here(task); });
-    if (executor.leaving && executor.lives() && !executor.left && !busy &&
-        std::ranges::none_of(shares_, here)) {
-      executor.left = true;
-      if (std::exchange(executor.told, true) == false) {  // idle when it was told
+// X13, decommission: it leaves when its last slot came back, as an input of that instant.
+void World::leave_if_idle(int e) {
+  Executor& executor = executors_[e];
+  const bool busy =
+      std::ranges::any_of(tries_, [e](const Try& task) { return task.busy && task.executor == e; });
+  if (executor.leaving && executor.lives() && !executor.left && !busy) {
+    executor.left = true;
+    at(now_, 1, created(), 0, [this, e] {
+      if (!executors_[e].gone) {
         leave(e, LossCause::decommission);
-        continue;
       }
-      at(now_, 1, sequence_++, e, [this, e] {
-        if (!executors_[e].gone) {
-          leave(e, LossCause::decommission);
-        }
-        return true;
-      });
-    }
-    executor.told = executor.leaving;
+      return true;
+    });
   }
 }
 

@@ -51,19 +51,26 @@ void World::fail_task(std::size_t number) {
 }
 
 // The stage and the executor that a fetch failure names, if that is a regular output.
-int World::read_stage(const Try& task) {
+int World::read_stage(const Try& task) const {
   const auto& stages = task.job->stages;
+  const NameId other = task.fetch->fetch_from_job;
+  std::string name(out_.names.text(task.fetch->fetch_from));
+  if (other.valid() && other != task.job->spec->name) {
+    name = std::string(out_.names.text(other)) + "." + name;
+  }
   const auto named = [&](const Stage& stage) {
-    return stage.spec->name == task.fetch->fetch_from && stage.read;
+    return out_.names.text(stage.spec->name) == name && stage.read;
   };
   const auto found = std::ranges::find_if(stages, named);
   return found == stages.end() ? nobody : static_cast<int>(found - stages.begin());
 }
 
-int World::read_from(const Try& task) {
+int World::read_from(const Try& task) const {
   const int s = read_stage(task);
   if (s != nobody && &task.job->unit(s) != &task.job->unit(task.stage)) {
-    return task.job->stages[s].output[task.fetch->fetch_partition];
+    const Stage& stage = task.job->stages[s];
+    const Stage* read = stage.dormant ? stage.original : &stage;
+    return read == nullptr ? nobody : read->output[task.fetch->fetch_partition];
   }
   for (int m = 0; m < std::ssize(task.job->stages); ++m) {  // of an internal shuffle: if it is done
     const Stage& stage = task.job->stages[m];
@@ -118,8 +125,14 @@ void World::fail_fetch(std::size_t number) {
   if (source != nobody) {
     executors_[source].epoch = tries_.size();
     strike_off(source, false);
-    if (job.stages[read_stage(task)].spec->barrier) {
-      drop_outputs(job, read_stage(task));
+    for (Job* each : queue_) {
+      unready(*each);
+    }
+    const Stage& named = job.stages[read_stage(task)];
+    Job& owner = named.dormant ? *named.owner : job;
+    const Stage& read = named.dormant ? *named.original : named;
+    if (read.spec->barrier && !owner.over) {
+      drop_outputs(owner, static_cast<int>(read.spec - owner.spec->stages.data()));
     }
   }
   if (first) {
@@ -135,7 +148,14 @@ void World::fail_fetch(std::size_t number) {
 void World::fail_attempt(Job& job, int s, StageReason reason) {
   again_ = true;
   complete(job, s, StageStatus::failed, reason, "X9");
-  retry_attempt(job, s, reason == StageReason::incomplete ? 0 : config_.failure.resubmit_delay);
+  if (reason == StageReason::incomplete) {
+    retry_attempt(job, s, 0);
+  } else {
+    const auto parents = Job::row(job.graph.regular_parents, s);
+    const auto gone = std::ranges::find_if(
+        parents, [&job](std::uint32_t parent) { return !available(job.stages[parent]); });
+    retry_attempt(job, s, config_.failure.resubmit_delay, static_cast<int>(*gone));
+  }
   settle(job);
 }
 
@@ -164,10 +184,10 @@ void World::retry_attempt(Job& job, int s, Duration delay, int source) {
     settle(job);
     return true;
   };
-  if (delay == 0 && !unit.gang) {
+  if (delay == 0) {
     again();  // within the step
   } else {
-    at(now_ + delay, 6, sequence_++, 0, again);
+    arm(job, now_ + delay, again);
   }
 }
 
@@ -214,20 +234,37 @@ void World::fail_barrier(Job& job, Unit& unit, Code cause) {
   if (sink(job, s)) {
     return end_job(job, JobOutcome::failed, cause);
   }
-  if (stage.failed_in_row + 1 >= config_.failure.max_stage_attempts) {
+  if (++stage.failed_in_row >= config_.failure.max_stage_attempts) {
     return end_job(job, JobOutcome::failed, Code::stage_attempts_exceeded);
   }
   drop_outputs(job, s);
-  // As X16 has it: not before every kill took effect.
-  Duration delay = config_.failure.resubmit_delay;
-  for (const Due& due : dues_) {
-    const bool kill = due.kind == 3 && due.second == 1;
-    const Try* killed = kill ? &tries_[due.first] : nullptr;
-    if (kill && killed->busy && killed->job == &job && killed->stage == s) {
-      delay = std::max(delay, due.at - now_);
-    }
+  unit.state = UnitState::delayed;
+  unit.ready = Ready::unknown;
+  unit.refused = false;
+  unit.told = false;
+  const Instant from = now_ + config_.failure.resubmit_delay;
+  restarts_.push_back({&job, s, from});
+  if (from > now_) {
+    arm(job, from, [&job] { return !job.over; });
   }
-  retry_attempt(job, s, delay);
+}
+
+// As X16 has it: a pass begins with what its delay is over for and whose kills took effect.
+void World::restart() {
+  for (const Restart& one : std::exchange(restarts_, {})) {
+    const bool kills = std::ranges::any_of(tries_, [&one](const Try& task) {
+      return task.over && task.busy && task.job == one.job && task.stage == one.stage;
+    });
+    if (one.job->over) {
+      continue;
+    }
+    if (kills || one.from > now_) {
+      restarts_.push_back(one);
+      continue;
+    }
+    one.job->unit(one.stage).state = UnitState::waiting;
+    settle(*one.job);
+  }
 }
 
 void World::kill_all(Job& job, int s, TaskReason reason) {
@@ -261,6 +298,12 @@ void World::notice(int e, LossCause cause) {
     leave(e, cause);
   } else if (!std::exchange(executor.leaving, true)) {
     say(ExecutorHeld{executor.spec.name, HoldCause::decommission}, "X13");
+    close_step();
+    const bool idle = std::ranges::none_of(
+        tries_, [e](const Try& task) { return task.busy && task.executor == e; });
+    if (idle) {
+      leave(e, cause);
+    }
   }
 }
 
@@ -301,10 +344,40 @@ void World::leave(int e, LossCause cause) {
       fail_regular(t, cause == LossCause::exit_by_app);
     }
   }
-  if (outputs_go) {
-    strike_off(e, !config_.outputs_survive_executor);
+  const std::vector<int> list = outputs_go ? without_outputs(e, cause) : std::vector<int>{};
+  for (const int other : list) {
+    Gangs more;
+    if (other != e) {
+      lost_members(other, true, more);
+    }
+    for (const auto& [job, unit] : more) {
+      if (!job->over && job->units[unit].state == UnitState::running) {
+        fail_gang(*job, job->units[unit], Code::executor_lost);
+      }
+    }
+  }
+  for (const int other : list) {
+    strike_off(other, !config_.outputs_survive_executor);
   }
   settle_all();
+}
+
+// X13: with a host also what outlived executors that were lost there before; by number.
+std::vector<int> World::without_outputs(int e, LossCause cause) {
+  std::vector<int> list;
+  for (int other = 0; other < std::ssize(executors_); ++other) {
+    const Executor& x = executors_[other];
+    const bool same = cause == LossCause::host && x.number != nobody && x.gone && !x.outputs_gone &&
+                      x.spec.host == executors_[e].spec.host;
+    if (other == e || same) {
+      list.push_back(other);
+    }
+  }
+  std::ranges::sort(list, {}, [this](int x) { return number_of(x); });
+  for (const int x : list) {
+    executors_[x].outputs_gone = true;
+  }
+  return list;
 }
 
 // X3, X10 (a): finished member tasks that somebody still needs.
@@ -312,7 +385,8 @@ void World::lost_members(int e, bool outputs_go, Gangs& gangs) {
   if (config_.failure.executor_loss == ExecutorLossAxis::running_only) {
     return;
   }
-  for (Job& job : jobs_) {
+  for (Job* each : queue_) {
+    Job& job = *each;
     for (int u = 0; u < std::ssize(job.units) && !job.over; ++u) {
       const Unit& unit = job.units[u];
       if (!unit.group() || unit.state != UnitState::running) {
@@ -337,8 +411,10 @@ void World::lost_members(int e, bool outputs_go, Gangs& gangs) {
 }
 
 void World::strike_off(int e, bool repeat) {
-  for (Job& job : jobs_) {
-    for (int s = 0; s < std::ssize(job.stages) && !job.over; ++s) {
+  for (Job* each : queue_) {
+    Job& job = *each;
+    const bool kept = !job.rejected && std::ranges::any_of(job.stages, &Stage::shared);
+    for (int s = 0; s < std::ssize(job.stages) && (kept || !job.over); ++s) {
       drop_output(e, job, s, repeat);
     }
   }
@@ -377,9 +453,20 @@ void World::settle_all() {
   for (Job* job : queue_) {
     unready(*job);
   }
-  for (Job& job : jobs_) {
-    settle(job);
-    end_if_done(job);
+  for (Job* job : queue_) {
+    for (int s = 0; s < std::ssize(job->stages) && !job->rejected; ++s) {
+      if (available(job->stages[s])) {
+        continue;
+      }
+      want_others(job->stages[s]);
+      if (!job->over && awaited(*job, s)) {
+        want(*job, s);
+      }
+    }
+  }
+  for (Job* job : queue_) {
+    settle(*job);
+    end_if_done(*job);
   }
 }
 
@@ -391,13 +478,14 @@ void World::end_job(Job& job, JobOutcome outcome, std::optional<Code> code, cons
   if (short_of != nullptr) {
     const Counts need = demand(job, *short_of);
     line.need = named(need, need);
-    line.have = named(free_slots(), need);
+    line.have = named(at_hand(), need);
   }
   again_ = cut_ = true;
   tear_down(job, outcome);
   say(std::move(line), "X14 C9");
   job.grace_ends.reset();
   job_over(job, outcome);
+  make_yourselves(job);
 }
 
 // X14, C9, C7: in file order.
@@ -437,7 +525,9 @@ void World::tear_down(Job& job, JobOutcome outcome) {
       for (const int s : unit.stages) {
         discard(job, s);
       }
-      say(GroupCancelled{group, cause}, "X14");
+      if (unit.told) {
+        say(GroupCancelled{group, cause}, "X14");
+      }
     }
     unit.state = UnitState::resting;
   }
@@ -448,14 +538,16 @@ void World::watch_starvation() {
   if (!loss_noticed_) {
     return;
   }
-  for (Job* each : queue_) {
+  std::vector<Job*> order = wanted_;
+  order.insert(order.end(), queue_.begin(), queue_.end());
+  for (Job* each : order) {
     Job& job = *each;
     bool any = false;
     for (Unit& unit : job.units) {
       const Attempt* open = job.stages[unit.stages.front()].open();
       const bool pending = open != nullptr && (!open->fresh.empty() || !open->retries.empty());
       const bool live = unit.state == UnitState::waiting || unit.state == UnitState::delayed ||
-                        (!unit.gang && pending);
+                        (!unit.group() && pending);
       unit.starved = !job.over && live && !can_ever_fit(job, unit);
       any = any || unit.starved;
     }
@@ -464,7 +556,7 @@ void World::watch_starvation() {
     } else if (!job.grace_ends) {
       const Instant ends = now_ + config_.no_executor_grace;
       job.grace_ends = ends;
-      at(ends, 6, sequence_++, 0, [this, &job, ends] {
+      arm(job, ends, [this, &job, ends] {
         if (job.over || job.grace_ends != ends) {
           return false;
         }

@@ -33,11 +33,15 @@ TaskRef World::ref(const Try& task) const {
 
 // A result stage gives its result to the job; whatever is read by somebody is no result.
 bool World::sink(const Job& job, int s) {
-  return Job::row(job.graph.regular_children, s).empty() &&
-         Job::row(job.graph.pipelined_children, s).empty();
+  const auto own = [&job](std::uint32_t child) { return static_cast<int>(child) < job.own; };
+  return s < job.own && Job::row(job.graph.pipelined_children, s).empty() &&
+         std::ranges::none_of(Job::row(job.graph.regular_children, s), own);
 }
 
 bool World::available(const Stage& stage) {
+  if (stage.dormant) {
+    return stage.original != nullptr && available(*stage.original);
+  }
   return stage.spec->tasks == 0 ? stage.completed_once
                                 : std::ranges::find(stage.output, nobody) == stage.output.end();
 }
@@ -135,6 +139,7 @@ void World::tell_end(std::size_t number, TaskStatus status, std::optional<TaskRe
       say(back, "A10");
     }
   }
+  leave_if_idle(task.executor);
 }
 
 // An order to kill: the end is told now, the slot comes back when it took effect.
@@ -156,16 +161,18 @@ void World::kill(std::size_t number, TaskReason reason) {
       free_slot(number);
       if (!shares(killed)) {
         say(returned(killed, killed.job->stages[killed.stage].spec->profile, 1), "X4");
-        return true;
+      } else {
+        for (const SlotReturned& back : share_over(killed)) {
+          say(back, "A10");
+        }
       }
-      for (const SlotReturned& back : share_over(killed)) {
-        say(back, "A10");
-      }
+      leave_if_idle(killed.executor);
       return true;
     });
     return;
   }
   free_slot(number);
+  freed_.push_back(task.executor);
   if (shares(task)) {
     std::ranges::copy(share_over(task), std::back_inserter(after_step_));
   }
@@ -179,7 +186,7 @@ void World::succeed_regular(std::size_t number) {
   const Try& task = tries_[number];
   Job& job = *task.job;
   Stage& stage = job.stages[task.stage];
-  const bool result = sink(job, task.stage);
+  const bool result = sink(job, task.stage) && !stage.shared;
   const bool done = result ? stage.result[task.partition] : stage.output[task.partition] != nobody;
   const bool stale = number < executors_[task.executor].epoch;
   const bool counts = !done && !stale;
@@ -243,6 +250,7 @@ void World::check_attempt(Job& job, int s) {
       say(GroupCommitted{{job.name, stage.spec->name, unit.attempt}}, "A12");
     }
     if (all) {
+      stage.given = true;
       wake(job, s);
     }
   }
@@ -254,7 +262,7 @@ std::vector<int> World::missing(const Job& job, int s) {
   const Stage& stage = job.stages[s];
   std::vector<int> list;
   for (int p = 0; p < stage.spec->tasks; ++p) {
-    if (sink(job, s) ? !stage.result[p] : stage.output[p] == nobody) {
+    if (sink(job, s) && !stage.shared ? !stage.result[p] : stage.output[p] == nobody) {
       list.push_back(p);
     }
   }
@@ -298,6 +306,7 @@ void World::succeed_member(std::size_t number) {
   if (task.held_back && task.busy) {
     free_slot(number);
     say(returned(task, stage.spec->profile, 1), "C6");
+    leave_if_idle(task.executor);
   }
   if (std::ssize(stage.where) == stage.spec->tasks) {
     member_done(job, unit, task.stage);
@@ -390,6 +399,7 @@ void World::commit_authorized(Job& job, const Unit& unit) {
 void World::end_group(Job& job, Unit& unit) {
   for (const int s : unit.stages) {
     Stage& stage = job.stages[s];
+    stage.given = true;
     for (const auto& [partition, executor] : stage.where) {
       stage.result[partition] = true;
       stage.output[partition] = executor;
@@ -426,9 +436,7 @@ bool World::settle_once(Job& job) {
         return true;
       }
     } else if (unit.gang && unit.ready != Ready::no) {  // C12, X15
-      unit.ready = Ready::no;
-      unit.refused = false;
-      say(GroupQueued{job.name, job.name_of(unit), QueuedReason::inputs, {}, {}}, "C12 X15");
+      queue_for_inputs(job, unit);
       return true;
     } else if (want_inputs(job, unit)) {
       return true;
@@ -437,14 +445,30 @@ bool World::settle_once(Job& job) {
   return false;
 }
 
-// X15: gangs that were ready and are not.
+void World::queue_for_inputs(const Job& job, Unit& unit) {
+  unit.ready = Ready::no;
+  unit.refused = false;
+  unit.told = true;
+  say(GroupQueued{job.name, job.name_of(unit), QueuedReason::inputs, {}, {}}, "C12 X15");
+}
+
+// X15: gangs that were ready and are not, by what they read.
 void World::unready(Job& job) {
-  for (Unit& unit : job.units) {
-    if (unit.state == UnitState::waiting && unit.gang && unit.ready == Ready::yes &&
-        !inputs_there(job, unit)) {
-      unit.ready = Ready::no;
-      unit.refused = false;
-      say(GroupQueued{job.name, job.name_of(unit), QueuedReason::inputs, {}, {}}, "X15");
+  for (int s = 0; s < std::ssize(job.stages); ++s) {
+    if (!job.rejected && !available(job.stages[s])) {
+      unready(job, s);
+      for (const auto& [reader, stage] : stand_ins(job.stages[s])) {
+        unready(*reader, stage);
+      }
+    }
+  }
+}
+
+void World::unready(Job& job, int s) {
+  for (const std::uint32_t child : Job::row(job.graph.regular_children, s)) {
+    Unit& unit = job.unit(child);
+    if (unit.state == UnitState::waiting && unit.gang && unit.ready == Ready::yes) {
+      queue_for_inputs(job, unit);
     }
   }
 }
@@ -467,6 +491,7 @@ void World::wake(Job& job, int stage) {
     }
   }
   announced_.erase(stage);
+  wake_others(job.stages[stage]);
 }
 
 // A unit that is ready: submitted, or queued for the pass.
@@ -479,6 +504,7 @@ bool World::start(Job& job, Unit& unit) {
       unit.state = UnitState::resting;
       complete(job, first, StageStatus::success, {}, "A19");
       wake(job, first);
+      end_if_done(job);
     }
     return true;
   }
@@ -488,7 +514,7 @@ bool World::start(Job& job, Unit& unit) {
   unit.ready = Ready::yes;
   const Counts need = demand(job, unit);
   const bool empty = std::ranges::none_of(need, [](std::int64_t n) { return n > 0; });
-  if (empty || config_.admission.shortfall == Shortfall::rejection) {  // A19, A9
+  if (empty || (unit.group() && config_.admission.shortfall == Shortfall::rejection)) {  // A19, A9
     admit(job, unit, {});
   }
   return true;
@@ -496,21 +522,42 @@ bool World::start(Job& job, Unit& unit) {
 
 // X15, X10: what a waiting unit reads and nobody makes is made again.
 bool World::want_inputs(Job& job, const Unit& unit) {
-  for (const int s : unit.stages) {
+  bool any = false;
+  for (const int s : job.members(unit)) {
     for (const std::uint32_t parent : Job::row(job.graph.regular_parents, s)) {
-      if (make_again(job, static_cast<int>(parent))) {
-        return true;
-      }
+      any = (!job.over && want(job, static_cast<int>(parent))) || any;
     }
   }
-  return false;
+  return any;
+}
+
+// The stage is needed: what makes it is submitted, or queued, or what that lacks is wanted first.
+bool World::want(Job& job, int s) {
+  if (!make_again(job, s)) {
+    return false;
+  }
+  if (job.over) {
+    return true;
+  }
+  Unit& unit = job.unit(s);
+  if (inputs_there(job, unit)) {
+    return start(job, unit);
+  }
+  if (unit.gang) {
+    queue_for_inputs(job, unit);
+  }
+  want_inputs(job, unit);
+  return true;
 }
 
 bool World::make_again(Job& job, int stage) {
   Unit& producer = job.unit(stage);
-  if (available(job.stages[stage]) || producer.state != UnitState::resting) {
+  Stage& made = job.stages[stage];
+  if (available(made) || producer.state != UnitState::resting ||
+      (made.dormant && made.owner != nullptr && !made.owner->over)) {
     return false;
   }
+  made.dormant = false;
   if (producer.group() && producer.reruns++ >= config_.failure.max_stage_attempts) {
     end_job(job, JobOutcome::failed, Code::stage_attempts_exceeded);
     return true;
@@ -518,6 +565,8 @@ bool World::make_again(Job& job, int stage) {
   producer.state = UnitState::waiting;
   producer.ready = Ready::unknown;
   producer.refused = false;
+  producer.told = false;
+  wanted_.push_back(&job);
   if (producer.gang && !producer.group()) {
     drop_outputs(job, stage);  // A12: it runs whole, what is left of it is void
   }
@@ -538,7 +587,9 @@ void World::end_if_done(Job& job) {
   } else {
     for (int s = 0; s < std::ssize(job.stages); ++s) {
       const Stage& stage = job.stages[s];
-      const bool given = stage.spec->tasks == 0 ? stage.completed_once : missing(job, s).empty();
+      const bool given = stage.spec->tasks == 0 ? stage.completed_once
+                         : stage.shared         ? stage.given
+                                                : missing(job, s).empty();
       done = done && (!sink(job, s) || given);
     }
     done = done &&

@@ -19,6 +19,7 @@ void World::pass() {
   again_ = cut_ = false;
   head_.reset();
   ruled_out_.clear();
+  restart();
   for (Job* job : queue_) {  // A18 fifo
     for (Unit& unit : job->units) {
       if (!job->over && !cut_) {
@@ -39,8 +40,11 @@ void World::pass() {
 }
 
 void World::visit(Job& job, Unit& unit) {
+  if (unit.gang && !unit.group() && unit.state == UnitState::running) {
+    return launch_together(job, unit);
+  }
   if (!unit.gang || unit.state == UnitState::running) {
-    for (const int stage : job.members(unit)) {
+    for (const int stage : unit.stages) {  // A18: file order
       launch_stage(job, stage);
     }
     return;
@@ -49,22 +53,31 @@ void World::visit(Job& job, Unit& unit) {
     return;
   }
   const Counts need = demand(job, unit);
-  const Counts have = free_slots();
+  const Counts have = at_hand();
+  const bool looks_only = config_.admission.hold == Hold::check;
   bool counts_fit = true;
   for (std::size_t p = 0; p < need.size(); ++p) {
     counts_fit = counts_fit && need[p] <= have[p];
   }
-  const auto places = counts_fit ? trial(job, unit, false) : std::nullopt;
-  if (places) {
-    return admit(job, unit, *places);
-  }
   const auto self = std::pair(&job, job.unit_of[unit.stages.front()]);
-  if (head_ && !counts_fit) {
+  const bool in_vain = head_ && config_.admission.overtake == Overtake::never &&
+                       std::ranges::none_of(executors_, [](const Executor& e) {
+                         return e.takes_tasks() && e.spec.profile.valid();
+                       });
+  if (unit.starved || (head_ && (!counts_fit || in_vain))) {  // decision 3: not looked at
     ruled_out_.push_back(self);
     return;
   }
+  if (looks_only && counts_fit) {
+    admit(job, unit, {});
+    return launch_together(job, unit);
+  }
+  const auto places = counts_fit && !looks_only ? trial(job, unit, false) : std::nullopt;
+  if (places) {
+    return admit(job, unit, *places);
+  }
   refuse(job, unit);
-  if (!head_ && !job.over && !unit.starved) {  // A16, A14
+  if (!head_ && !job.over) {  // A16
     head_ = self;
   }
 }
@@ -74,11 +87,36 @@ void World::refuse(Job& job, Unit& unit) {
   if (config_.admission.when_short == Short::fail) {
     return end_job(job, JobOutcome::failed, Code::insufficient_slots, &unit);
   }
+  unit.told = true;
   if (!std::exchange(unit.refused, true)) {  // C12: once
     const Counts need = demand(job, unit);
     say(GroupQueued{job.name, job.name_of(unit), QueuedReason::slots, named(need, need),
-                    named(free_slots(), need)},
+                    named(at_hand(), need)},
         "C12 A6");
+  }
+}
+
+// A12 under `check`: all tasks of a barrier stage that was let in, or none.
+void World::launch_together(Job& job, Unit& unit) {
+  const int s = unit.stages.front();
+  Attempt* attempt = job.stages[s].open();
+  if (attempt == nullptr || attempt->fresh.empty() ||
+      free_slots()[job.stages[s].spec->profile.index()] == 0) {
+    return;
+  }
+  if (!inputs_there(job, unit)) {  // X9: launchable, and an input is gone
+    return fail_gang(job, unit, Code::fetch_failed);
+  }
+  Stage& stage = job.stages[s];
+  const bool near = config_.locality_wait > 0 && !stage.spec->prefers.empty();
+  const Level limit = near ? allowed(stage.delay, levels(*stage.spec, attempt->fresh)) : Level::any;
+  const auto places = trial(job, unit, false, limit);
+  if (!places) {
+    return wait_near(job, stage, limit);
+  }
+  attempt->fresh.clear();
+  for (const Place& place : *places) {
+    launch(job, s, place.partition, place.executor);
   }
 }
 
@@ -89,14 +127,17 @@ void World::launch_stage(Job& job, int s) {
   if (attempt == nullptr) {
     return;
   }
+  const RoomOf room_of = [&](int e) {
+    const Executor& x = executors_[e];
+    return kept_back(x) ? 0 : room(x, stage.spec->profile, x.used);
+  };
+  if (waits_near(job, s)) {
+    return launch_near(job, s);
+  }
   while (!attempt->retries.empty() || !attempt->fresh.empty()) {
     std::set<int>& from = attempt->retries.empty() ? attempt->fresh : attempt->retries;
     const int partition = *from.begin();
-    const int executor = choose(*stage.spec, partition, config_.placement, [&](int e) {
-      return kept_back(executors_[e])
-                 ? 0
-                 : room(executors_[e], stage.spec->profile, executors_[e].used);
-    });
+    const int executor = choose(*stage.spec, partition, config_.placement, room_of);
     if (executor == nobody) {
       return;
     }
@@ -112,11 +153,14 @@ void World::launch_stage(Job& job, int s) {
 // A2: in one step, every member submitted and every task on its reserved slot.
 void World::admit(Job& job, Unit& unit, std::vector<Place> places) {
   unit.state = UnitState::running;
+  unit.told = true;
   if (++unit.attempt > 0 && unit.group()) {  // X10 (b): what was registered is void from here on
     for (const int s : unit.stages) {
       std::ranges::fill(job.stages[s].output, nobody);
     }
-    unready(job);
+    for (Job* reader : queue_) {
+      unready(*reader);
+    }
   }
   const Counts need = demand(job, unit);
   say(GroupAdmitted{{job.name, job.name_of(unit), unit.attempt}, named(need, need)}, "A2");
@@ -167,6 +211,7 @@ void World::open_attempt(Job& job, int s, const std::vector<int>& partitions) {
   Attempt& attempt = stage.attempts.emplace_back();
   attempt.partitions = partitions;
   attempt.fresh.insert(partitions.begin(), partitions.end());
+  stage.delay = {levels(*stage.spec, attempt.fresh).front(), now_, {}};
   StageSubmitted line{job.ref(s), std::ssize(partitions), {}};
   if (std::ssize(partitions) != stage.spec->tasks) {
     line.partitions = ranges_of(partitions);
@@ -251,6 +296,11 @@ std::int64_t World::room(const Executor& e, ProfileId p, const ResourceVector& u
   return slots_of(free, cluster_.profiles[p.index()].task);
 }
 
+// What admission may count on (A2): under `check` what nobody claims, whether it is free or not.
+Counts World::at_hand() const {
+  return config_.admission.hold == Hold::check ? unclaimed() : free_slots();
+}
+
 Counts World::free_slots() const {
   Counts counts(cluster_.profiles.size(), 0);
   for (const Executor& e : executors_) {
@@ -275,58 +325,6 @@ bool World::kept_back(const Executor& e) const {
   return false;
 }
 
-// A15: the first of its executors, then hosts, then racks with room, else as `placement` ranks.
-int World::choose(const StageSpec& stage, int partition, Placement rule,
-                  const RoomOf& room_of) const {
-  const auto best = [&](const std::function<bool(const Executor&)>& fits) {
-    int found = nobody;
-    for (int e = 0; e < std::ssize(executors_); ++e) {
-      if (!fits(executors_[e]) || room_of(e) <= 0) {
-        continue;
-      }
-      const auto rank = [&](int i) {
-        const std::int64_t spread = rule == Placement::spread ? -room_of(i) : 0;
-        return std::pair(spread, number_of(i));
-      };
-      found = found == nobody || rank(e) < rank(found) ? e : found;
-    }
-    return found;
-  };
-  std::vector<NameId> places;
-  if (!stage.prefers.empty()) {
-    places = stage.prefers[static_cast<std::size_t>(partition)];
-  }
-  for (const NameId place : places) {
-    const int e = best([&](const Executor& x) { return x.spec.name == place; });
-    if (e != nobody) {
-      return e;
-    }
-  }
-  std::vector<NameId> hosts;
-  std::vector<NameId> racks;
-  for (const NameId place : places) {
-    for (const Executor& x : executors_) {
-      if (x.spec.name == place || x.spec.host == place) {
-        hosts.push_back(x.spec.host);
-        racks.push_back(x.spec.rack);
-      }
-    }
-  }
-  for (const NameId host : hosts) {
-    const int e = best([&](const Executor& x) { return x.spec.host == host; });
-    if (e != nobody) {
-      return e;
-    }
-  }
-  for (const NameId rack : racks) {
-    const int e = best([&](const Executor& x) { return rack.valid() && x.spec.rack == rack; });
-    if (e != nobody) {
-      return e;
-    }
-  }
-  return best([](const Executor&) { return true; });
-}
-
 // A15: by join; those that are due come behind, by when they join (decision 6).
 std::pair<Instant, int> World::number_of(int e) const {
   const Executor& executor = executors_[e];
@@ -335,8 +333,8 @@ std::pair<Instant, int> World::number_of(int e) const {
 }
 
 // A4: stages by dominant share, tasks by partition, each where it would go.
-std::optional<std::vector<World::Place>> World::trial(const Job& job, const Unit& unit,
-                                                      bool idle) const {
+std::optional<std::vector<World::Place>> World::trial(const Job& job, const Unit& unit, bool idle,
+                                                      Level limit) const {
   Table<ResourceVector> used;
   for (const Executor& e : executors_) {
     const bool fresh = idle || e.used.empty();
@@ -348,7 +346,7 @@ std::optional<std::vector<World::Place>> World::trial(const Job& job, const Unit
     StageSpec plain = stage;
     plain.prefers.clear();
     for (int partition = 0; partition < stage.tasks; ++partition) {
-      const int chosen = choose(idle ? plain : stage, partition, config_.placement, [&](int e) {
+      const RoomOf room_of = [&](int e) {
         const Executor& x = executors_[e];
         if (idle) {
           Executor free = x;
@@ -358,7 +356,9 @@ std::optional<std::vector<World::Place>> World::trial(const Job& job, const Unit
           return x.is_capacity() ? room(free, stage.profile, used[e]) : 0;
         }
         return kept_back(x) ? 0 : room(x, stage.profile, used[e]);
-      });
+      };
+      const int chosen =
+          near(idle ? plain : stage, partition, config_.placement, room_of, limit).executor;
       if (chosen == nobody) {
         return std::nullopt;
       }

@@ -4,6 +4,8 @@
 #include <array>
 #include <initializer_list>
 
+#include "model/stage_graph.hpp"
+#include "model/validate.hpp"
 #include "properties/oracle/oracle.hpp"
 
 namespace rehearse::properties::oracle {
@@ -68,39 +70,33 @@ Refusal of_axes(const SchedulerConfig& c) {
   return std::nullopt;
 }
 
+// What is rejected for it never runs; in a job that is one group nobody reads it regularly.
+bool may_roll_back(const JobSpec& job, std::size_t stage, const SchedulerConfig& c) {
+  const StageGraph graph = build_stage_graph(job, graph_rules(c));
+  const bool rejected =
+      !graph.pipelined_children.row(stage).empty() && rejects(c, Code::indeterminate_producer);
+  return !rejected && graph.group_members.size() > 1;
+}
+
 Refusal of_jobs(const Scenario& scenario) {
   const SchedulerConfig& c = scenario.scheduler;
+  const bool indeterminate = std::ranges::any_of(scenario.jobs, [](const JobSpec& job) {
+    return std::ranges::any_of(job.stages, &StageSpec::indeterminate);
+  });
   for (const JobSpec& job : scenario.jobs) {
     for (const StageSpec& stage : job.stages) {
-      if (stage.indeterminate) {
+      const auto index = static_cast<std::size_t>(&stage - job.stages.data());
+      if (stage.indeterminate && may_roll_back(job, index, c)) {
         return "an indeterminate stage (SS-1.10)";
       }
       if (stage.start_delay > 0) {
         return "start_delay";
       }
-      if (stage.barrier && c.admission.hold == Hold::check) {
-        return "a barrier stage under admission.hold check";
-      }
-      if (c.locality_wait > 0 && !stage.prefers.empty()) {
-        return "preferences under locality_wait (SS-2.5)";
-      }
     }
-    if (std::ranges::any_of(job.edges, [](const EdgeSpec& e) { return e.from_job.valid(); })) {
-      return "stages of other jobs";
-    }
-  }
-  return std::nullopt;
-}
-
-Refusal of_faults(const FaultPlan& faults) {
-  using enum Moment;
-  for (const TimedFault& fault : faults.timed) {
-    const Moment moment = fault.moment.value_or(job_end);
-    if (Refusal other = other_than("moment", moment,
-                                   {group_queued, group_admitted, first_launch, all_launched,
-                                    member_finished, last_but_one_task, group_commit, teardown,
-                                    job_end, executor_lost, external_input_lost})) {
-      return other;
+    const bool foreign =
+        std::ranges::any_of(job.edges, [](const EdgeSpec& e) { return e.from_job.valid(); });
+    if (foreign && indeterminate) {
+      return "an indeterminate stage beside stages of other jobs (SS-1.10)";
     }
   }
   return std::nullopt;
@@ -117,7 +113,6 @@ std::optional<std::string> refusal(const Scenario& scenario) {
       when(scenario.cluster.autoscale.has_value(), "autoscale"),
       of_axes(scenario.scheduler),
       of_jobs(scenario),
-      of_faults(scenario.faults),
   };
   const auto found = std::ranges::find_if(refusals, [](const Refusal& r) { return r.has_value(); });
   return found == refusals.end() ? std::nullopt : *found;

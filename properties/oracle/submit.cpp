@@ -24,6 +24,7 @@ bool World::submit(std::size_t origin, int copy, int resubmission) {
   name += resubmission > 0 ? "#" + std::to_string(resubmission) : "";
   job.name = out_.names.intern(name);
   job.rank = {now_, order_of(origin, copy, resubmission)};
+  carry_along(job);
   queue_.push_back(&job);
   std::ranges::sort(queue_, {}, [](const Job* queued) { return queued->rank; });
   JobSubmitted line{.job = job.name,
@@ -31,15 +32,17 @@ bool World::submit(std::size_t origin, int copy, int resubmission) {
                     .priority = job.spec->priority,
                     .stages = {},
                     .edges = {}};
-  for (const StageSpec& stage : job.spec->stages) {
+  for (const StageSpec& stage :
+       std::span(job.spec->stages).first(static_cast<std::size_t>(job.own))) {
     line.stages.push_back({stage.name, stage.tasks, cluster_.profiles[stage.profile.index()].name,
                            stage.barrier, stage.commits});
   }
   for (const EdgeSpec& edge : job.spec->edges) {
     for (const StageIndex to : edge.to) {
-      line.edges.push_back({job.spec->stages[edge.from.index()].name,
-                            job.spec->stages[to.index()].name,
-                            effective_kind(edge, config_.edges)});
+      if (static_cast<int>(to.index()) < job.own) {
+        line.edges.push_back({shown(job, edge.from), job.spec->stages[to.index()].name,
+                              effective_kind(edge, config_.edges)});
+      }
     }
   }
   say(std::move(line), "C12");
@@ -74,13 +77,16 @@ bool World::submit(std::size_t origin, int copy, int resubmission) {
 
 // F2, F11, A12: units by their first stage.
 void World::form(Job& job) {
-  job.graph = build_stage_graph(*job.spec, graph_rules(config_));
+  GraphRules rules = graph_rules(config_);
+  rules.own_stages = static_cast<std::uint32_t>(job.own);
+  job.graph = build_stage_graph(*job.spec, rules);
   for (std::size_t s = 0; s < job.spec->stages.size(); ++s) {
     Stage& stage = job.stages.emplace_back();
     stage.spec = &job.spec->stages[s];
     stage.output.resize(static_cast<std::size_t>(stage.spec->tasks), nobody);
     stage.result.resize(stage.output.size(), false);
-    stage.read = !job.graph.regular_children.row(s).empty();
+    stage.shared = static_cast<int>(s) < job.own && shared(job.origin, s);
+    stage.read = stage.shared || !job.graph.regular_children.row(s).empty();
     job.unit_of.push_back(static_cast<int>(job.graph.group_of[s]));
   }
   for (std::size_t g = 0; g < job.graph.group_members.size(); ++g) {
@@ -90,6 +96,7 @@ void World::form(Job& job) {
     }
     unit.gang = unit.group() || job.stages[unit.stages.front()].spec->barrier;
   }
+  stand_in(job);
 }
 
 // Every code that applies, in the order of the axis `reject` (F13).
@@ -106,19 +113,24 @@ std::vector<Code> World::codes(Job& job, JobRejected& line) {
   const bool none =
       std::ranges::none_of(executors_, [](const Executor& e) { return e.is_capacity(); });
   for (const Unit& unit : job.units) {
+    if (unit.stages.front() >= job.own) {
+      continue;  // if it ever runs
+    }
     const Counts need = asked(job, unit);
     const bool empty = std::ranges::none_of(need, [](std::int64_t n) { return n > 0; });
     // A9: in `spark` a group is checked once, on slots of the default profile.
-    const bool once = config_.admission.shortfall == Shortfall::rejection && unit.gang;
+    const bool once = config_.admission.shortfall == Shortfall::rejection && unit.group();
+    const std::int64_t sum = std::accumulate(need.begin(), need.end(), std::int64_t{0});
+    const std::int64_t left = once ? unclaimed().front() : 0;
     const bool never = !empty && !once && !can_ever_fit(job, unit);
-    const bool not_now = once && std::accumulate(need.begin(), need.end(), 0L) > unclaimed();
+    const bool not_now = once && sum > left;
     if (never || not_now) {
       Counts demanded = need;
       Counts have = idle;
       if (not_now) {
         demanded.assign(need.size(), 0);
-        demanded.front() = std::accumulate(need.begin(), need.end(), std::int64_t{0});
-        have.front() = unclaimed();
+        demanded.front() = sum;
+        have.front() = left;
       }
       line.need = named(demanded, demanded);
       line.have = named(have, demanded);
@@ -150,26 +162,30 @@ bool World::reused(const Job& job) const {
   });
 }
 
-// A9: slots of the default profile less running and enqueued tasks of other work; of attempts that
-// are over nothing counts any more, whatever still runs of them (case SPK-I-042, SS-3.4).
-std::int64_t World::unclaimed() {
-  std::int64_t slots = 0;
+// A9: slots less running and enqueued tasks of other work; of attempts that are over nothing counts
+// any more, whatever still runs of them (case SPK-I-042, SS-3.4).
+Counts World::unclaimed() const {
+  Counts slots(cluster_.profiles.size(), 0);
   for (const Executor& e : executors_) {
-    slots += e.takes_tasks() ? room(e, ProfileId{0U}, ResourceVector(e.used.size(), 0)) : 0;
+    for (std::size_t p = 0; p < slots.size(); ++p) {
+      slots[p] += room(e, ProfileId{p}, ResourceVector(e.used.size(), 0));
+    }
   }
-  for (Job& job : jobs_) {
-    for (Stage& stage : job.stages) {
-      if (const Attempt* open = stage.open(); open && stage.spec->profile == ProfileId{0U}) {
-        slots -= std::ssize(open->fresh) + std::ssize(open->retries);
+  for (const Job& job : jobs_) {
+    for (const Stage& stage : job.stages) {
+      if (const Attempt* open = stage.open()) {
+        slots[stage.spec->profile.index()] -= std::ssize(open->fresh) + std::ssize(open->retries);
       }
     }
   }
   for (const Try& task : tries_) {
-    const StageSpec& stage = *task.job->stages[task.stage].spec;
-    const bool live = !task.over && task.job->stages[task.stage].attempts[task.attempt].open;
-    slots -= live && stage.profile == ProfileId{0U} ? 1 : 0;
+    const Stage& stage = task.job->stages[task.stage];
+    slots[stage.spec->profile.index()] -= !task.over && stage.attempts[task.attempt].open ? 1 : 0;
   }
-  return std::max<std::int64_t>(slots, 0);
+  for (std::int64_t& count : slots) {
+    count = std::max<std::int64_t>(count, 0);
+  }
+  return slots;
 }
 
 // A3, A10.

@@ -2,6 +2,7 @@
 // properties/oracle.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -37,10 +38,11 @@ using Counts = Table<std::int64_t>;  // by profile
 
 struct Executor {
   model::ExecutorSpec spec;
-  int number = nobody;                               // A15: by join; nobody: has not joined
-  bool due = true;                                   // A5: is to join
-  bool gone = false;                                 // its loss was noticed
-  bool leaving = false, told = false, left = false;  // X13, decommission
+  int number = nobody;  // A15: by join; nobody: has not joined
+  bool due = true;      // A5: is to join
+  bool gone = false;    // its loss was noticed
+  bool outputs_gone = false;
+  bool leaving = false, left = false;  // X13, decommission
   int holds = 0;
   std::optional<Instant> died;  // X12: known to nobody but the world
   model::ResourceVector used;   // by tasks, kills that have not taken effect included
@@ -55,6 +57,7 @@ struct Executor {
   }
 };
 
+struct Job;
 struct Job;
 struct Try {  // of a task; its place in World::tries_ is its launch number
   Job* job = nullptr;
@@ -75,15 +78,28 @@ struct Attempt {
   std::map<int, int> failures, next_try;
 };
 
+enum class Level { process, node, none, rack, any };  // how near; none: it prefers nothing
+struct Delay {                                        // SS-2.5, of an attempt
+  Level level = Level::process;
+  Instant since = 0;
+  std::optional<Instant> armed;
+};
+
 struct Stage {
   const model::StageSpec* spec = nullptr;
+  bool dormant = false;       // stands for a stage of another job
+  Stage* original = nullptr;  // that one, if there is one
+  Job* owner = nullptr;       // its job
+  Delay delay;
   Table<Attempt> attempts;
   Table<int> output;        // regular: executor by partition, or nobody
   Table<bool> result;       // of a sink: has given its result
   std::set<int> committed;  // C8
   int failed_in_row = 0;    // X9
   bool completed_once = false;
+  bool given = false;                     // was whole once
   bool read = false;                      // a regular edge leaves it
+  bool shared = false;                    // one to another job does
   std::map<int, int> where;               // member: finished partition -> executor, of this attempt
   std::map<int, std::size_t> authorized;  // member: partition -> try, not committed
   std::vector<std::size_t> held_back;     // C6: tries that succeeded and wait for their release
@@ -104,6 +120,7 @@ struct Unit {  // of admission: a group or a single stage
   UnitState state = UnitState::waiting;
   Ready ready = Ready::unknown;
   bool refused = false;  // C12: group_queued (slots) was said
+  bool told = true;      // X14: the journal says that it lives, or lives again
   bool starved = false;  // A14
   bool committed = false;
   int attempt = -1, reruns = 0;
@@ -112,7 +129,9 @@ struct Unit {  // of admission: a group or a single stage
 
 struct Job {
   const model::JobSpec* spec = nullptr;
-  std::size_t origin = 0;  // in the scenario
+  model::JobSpec expanded;  // with stages of other jobs behind its own
+  int own = 0;              // stages
+  std::size_t origin = 0;   // in the scenario
   NameId name;
   int resubmits_left = 0, resubmission = 0;
   int copy = 0;                           // of a repeated job
@@ -131,12 +150,16 @@ struct Job {
     const auto attempt = static_cast<std::int32_t>(stages[stage].attempts.size()) - 1;
     return {name, stages[stage].spec->name, attempt};
   }
-  [[nodiscard]] std::vector<int> members(const Unit& u) const {  // in topological order
+  [[nodiscard]] std::vector<int> members(const Unit& u) const {  // C4: topological, smallest first
     std::vector<int> list;
-    for (const std::uint32_t stage : graph.topological) {
-      if (unit_of[stage] == unit_of[u.stages.front()]) {
-        list.push_back(static_cast<int>(stage));
-      }
+    const auto listed = [&list](auto s) {
+      return std::ranges::find(list, static_cast<int>(s)) != list.end();
+    };
+    while (list.size() < u.stages.size()) {
+      const auto next = std::ranges::find_if(u.stages, [&](int s) {
+        return !listed(s) && std::ranges::all_of(row(graph.pipelined_parents, s), listed);
+      });
+      list.push_back(*next);
     }
     return list;
   }

@@ -27,14 +27,14 @@ class World {
  private:
   using Action = std::function<bool()>;  // false: it had lost its meaning
   using RoomOf = std::function<std::int64_t(int)>;
-  using Gangs = std::vector<std::pair<Job*, int>>;  // jobs and their units
+  using Gangs = std::vector<std::pair<Job*, int>>;  // jobs and their units, or stages
   struct Due {
     Instant at;
-    int kind;                    // order of inputs in a round (scenario.md 4); 0: deaths
+    int kind;                    // order of inputs in a round (scenario.md 4); deaths are of 1
     std::int64_t first, second;  // order within the kind
     Action act;
   };
-  using Progress = std::map<std::pair<const Unit*, int>, std::set<std::pair<NameId, std::int32_t>>>;
+  using Progress = std::map<const Unit*, std::set<std::pair<NameId, std::int32_t>>>;
   struct Choice {  // a fault that waits for its moment
     std::int32_t count = 0;
     const model::TimedFault* fault;
@@ -42,9 +42,24 @@ class World {
   struct Place {  // of a task of a gang
     int stage, partition, executor;
   };
+  struct Foreign {  // a stage of another job of the file
+    std::size_t job, stage;
+    bool operator==(const Foreign&) const = default;
+  };
+  struct Found {
+    int executor = nobody;
+    Level level = Level::any;
+  };
+  struct Restart {  // of a barrier stage that failed, not before this instant
+    Job* job;
+    int stage;
+    Instant from;
+  };
 
   // clock.cpp: scenario.md 4, faults, callers
   void at(Instant when, int kind, std::int64_t first, std::int64_t second, Action act);
+  [[nodiscard]] std::int64_t created();
+  void arm(const Job& job, Instant when, Action act);  // a timer of the scheduler
   bool round();
   void close_step();
   void tell_returned();
@@ -60,7 +75,7 @@ class World {
   bool hold(const model::HoldExecutors& hold);
   void expect_executor(const model::ExecutorSpec& spec, Instant when, std::int64_t order);
   bool join(int executor);
-  void leave_if_idle();
+  void leave_if_idle(int executor);
   void call(std::size_t spec);
   void job_over(Job& job, model::JobOutcome outcome);
   [[nodiscard]] const Caller& caller(NameId job) const;
@@ -72,18 +87,31 @@ class World {
   void form(Job& job);
   [[nodiscard]] std::vector<model::Code> codes(Job& job, model::JobRejected& line);
   [[nodiscard]] bool reused(const Job& job) const;
-  [[nodiscard]] std::int64_t unclaimed();
+  [[nodiscard]] Counts unclaimed() const;
   [[nodiscard]] Counts demand(const Job& job, const Unit& unit) const;
   [[nodiscard]] Counts asked(const Job& job, const Unit& unit) const;
   [[nodiscard]] Counts idle_slots() const;
   [[nodiscard]] bool can_ever_fit(const Job& job, const Unit& unit) const;
   [[nodiscard]] model::PerProfile named(const Counts& counts, const Counts& need) const;
 
+  // foreign.cpp: stages of other jobs
+  [[nodiscard]] Foreign named(const model::EdgeSpec& edge) const;
+  [[nodiscard]] std::vector<Foreign> foreign_of(std::size_t reader) const;
+  [[nodiscard]] bool shared(std::size_t job, std::size_t stage) const;
+  void carry_along(Job& job);
+  void stand_in(Job& job);
+  [[nodiscard]] NameId shown(const Job& job, model::StageIndex from);
+  void wake_others(const Stage& original);
+  void make_yourselves(const Job& over);
+  void want_others(const Stage& original);
+  [[nodiscard]] Gangs stand_ins(const Stage& original);
+
   // pass.cpp: queue, admission, placement
   void pass();
   void visit(Job& job, Unit& unit);
   void refuse(Job& job, Unit& unit);
   void launch_stage(Job& job, int stage);
+  void launch_together(Job& job, Unit& unit);
   void admit(Job& job, Unit& unit, std::vector<Place> places);
   void finish_empty(Job& job, Unit& unit, int stage);
   void open_attempt(Job& job, int stage, const std::vector<int>& partitions);
@@ -93,13 +121,27 @@ class World {
   [[nodiscard]] std::int64_t room(const Executor& e, model::ProfileId p,
                                   const model::ResourceVector& used) const;
   [[nodiscard]] Counts free_slots() const;
+  [[nodiscard]] Counts at_hand() const;
   [[nodiscard]] bool kept_back(const Executor& e) const;
   [[nodiscard]] int choose(const model::StageSpec& stage, int partition, model::Placement rule,
-                           const RoomOf& room_of) const;
+                           const RoomOf& room_of) const {
+    return near(stage, partition, rule, room_of, Level::any).executor;
+  }
   [[nodiscard]] std::pair<Instant, int> number_of(int executor) const;
-  [[nodiscard]] std::optional<std::vector<Place>> trial(const Job& job, const Unit& unit,
-                                                        bool idle) const;
+  [[nodiscard]] std::optional<std::vector<Place>> trial(const Job& job, const Unit& unit, bool idle,
+                                                        Level limit = Level::any) const;
   [[nodiscard]] std::vector<int> by_share(const Job& job, const Unit& unit) const;
+
+  // near.cpp: preferences, and how long they are waited for
+  [[nodiscard]] Found near(const model::StageSpec& stage, int partition, model::Placement rule,
+                           const RoomOf& room_of, Level limit) const;
+  [[nodiscard]] bool waits_near(const Job& job, int stage) const;
+  void launch_near(Job& job, int stage);
+  void wait_near(const Job& job, Stage& stage, Level limit);
+  [[nodiscard]] std::vector<Level> levels(const model::StageSpec& stage,
+                                          const std::set<int>& pending) const;
+  [[nodiscard]] Level allowed(Delay& delay, const std::vector<Level>& offered) const;
+  [[nodiscard]] Duration wait_at(Level level) const;
 
   // finish.cpp: running and completion
   bool report(std::size_t number);
@@ -116,10 +158,12 @@ class World {
   void check_attempt(Job& job, int stage);
   void settle(Job& job);
   void unready(Job& job);
+  void unready(Job& job, int stage);
   bool settle_once(Job& job);
   void wake(Job& job, int stage);
   bool start(Job& job, Unit& unit);
   bool want_inputs(Job& job, const Unit& unit);
+  bool want(Job& job, int stage);
   bool make_again(Job& job, int stage);
   void end_if_done(Job& job);
   void tell_end(std::size_t number, model::TaskStatus status,
@@ -143,6 +187,8 @@ class World {
   void leave(int executor, model::LossCause cause);
   void lost_members(int executor, bool outputs_go, Gangs& gangs);
   void strike_off(int executor, bool repeat);
+  [[nodiscard]] std::vector<int> without_outputs(int executor, model::LossCause cause);
+  [[nodiscard]] static bool awaited(const Job& job, int stage);
   void drop_output(int executor, Job& job, int stage, bool repeat);
   void tell_held_back(Job& job, int stage, bool counted);
   void discard(Job& job, int stage);
@@ -155,13 +201,15 @@ class World {
   void retry_attempt(Job& job, int stage, Duration delay, int source = nobody);
   void fail_gang(Job& job, Unit& unit, model::Code cause);
   void fail_barrier(Job& job, Unit& unit, model::Code cause);
+  void restart();
   void settle_all();
+  void queue_for_inputs(const Job& job, Unit& unit);
   void end_job(Job& job, model::JobOutcome outcome, std::optional<model::Code> code,
                const Unit* short_of = nullptr);
   void tear_down(Job& job, model::JobOutcome outcome);
   void watch_starvation();
-  [[nodiscard]] static int read_from(const Try& task);
-  [[nodiscard]] static int read_stage(const Try& task);
+  [[nodiscard]] int read_from(const Try& task) const;
+  [[nodiscard]] int read_stage(const Try& task) const;
 
   const model::Scenario& scenario_;
   const model::SchedulerConfig& config_;
@@ -185,6 +233,9 @@ class World {
   std::optional<std::pair<Job*, int>> head_;     // A16, of the pass at hand
   std::map<int, std::set<int>> announced_;       // in this step: a parent, and whom it was told to
   Gangs ruled_out_;                              // of the pass at hand
+  std::vector<int> freed_;                       // in this step, by kills: executors
+  std::vector<Job*> wanted_;                     // in this step: of what is to be done again
+  std::vector<Restart> restarts_;                // by failure
   std::vector<model::SlotReturned> after_step_;  // slots of A10 that a kill returns
 };
 
