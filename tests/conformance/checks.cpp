@@ -7,6 +7,8 @@
 
 namespace rehearse::conformance {
 
+using namespace scheduler;
+
 namespace {
 
 const Json success{{"status", "success"}, {"counted", true}};
@@ -24,16 +26,14 @@ std::map<int, Json> outputs(const Run& run, const std::string& stage) {
   std::map<int, Json> found;
   std::map<int, Json> uncommitted;
   for (const Json& line : run.lines) {
-    if (base_of(line.value("stage", "")) != base_of(stage)) {
-      continue;
-    }
-    if (line["e"] == "task_end" && matches(line, success)) {
+    const bool here = base_of(line.value("stage", "")) == base_of(stage);
+    if (here && line["e"] == "task_end" && matches(line, success)) {
       (grouped(run, line["stage"]) ? uncommitted : found)[line["partition"]] = line["host"];
-    } else if (line["e"] == "outputs_registered") {
+    } else if (here && line["e"] == "outputs_registered") {
       found.merge(uncommitted);
     }
-    for (const Json& range : line["e"] == "outputs_lost" ? line["partitions"] : Json()) {
-      found.erase(found.lower_bound(range["first"]), found.upper_bound(range["last"]));
+    for (const Json& lost : here&& line["e"] == "outputs_lost" ? line["partitions"] : Json()) {
+      found.erase(found.lower_bound(lost["first"]), found.upper_bound(lost["last"]));
     }
   }
   return found;
@@ -43,8 +43,8 @@ std::map<int, Json> outputs(const Run& run, const std::string& stage) {
 // read.
 Names failed_stages(const Run& run) {
   Names found;
-  for (int i = 0; i <= run.step; ++i) {
-    const Json& step = run.steps[static_cast<std::size_t>(i)];
+  const auto& steps = run.steps.get_ref<const Json::array_t&>();
+  for (const Json& step : steps | std::views::take(run.step + 1)) {
     if (step["op"] == "resubmit_timer_fired") {
       found.clear();
     } else if (step["op"] == "tasks_failed" || step["op"] == "fetch_failed") {
@@ -64,44 +64,43 @@ struct Check {
   const Json& e;
 
   // The lines of an event that have what the word names, and more.
-  [[nodiscard]] Json asked(const std::string& event, Json more = Json::object()) const {
+  Json asked(const std::string& event, Json more = Json::object()) const {
     more.update(about(e));
     return said(run, event, more);
   }
-  [[nodiscard]] Json last(const std::string& event, const Json& keys) const {
+  Json last(const std::string& event, const Json& keys) const {
     const Json lines = said(run, event, keys);
     require(!lines.empty(), "a line " + event + " " + keys.dump());
     return lines.back();
   }
   // The job of the word, or of its set; the latest if it names none.
-  [[nodiscard]] std::string job() const {
+  std::string job() const {
     return e.value("job", e.value("stage", run.jobs.empty() ? "" : run.jobs.back().name));
   }
   // The stage of the word, or of its shuffle; the latest set if it names none.
-  [[nodiscard]] std::string stage() const {
+  std::string stage() const {
     return e.contains("shuffle") ? stage_of_shuffle(run, e["shuffle"]) : e.value("stage", job());
   }
-  [[nodiscard]] scheduler::StageReport report() const {
+  StageReport report() const {
     const Job& row = job_with(run, stage());
     return run.core->report(row.id, index_in(row, stage()));
   }
   // The line of the job, or that with the stage, when it was submitted.
-  [[nodiscard]] Json submission() const {
+  Json submission() const {
     const bool of_stage = e.contains("stage") && run.dag;
     return last("job_submitted", {{"job", of_stage ? job_with(run, e["stage"]).name : job()}});
   }
 
-  // The line that ended or refused the job, or null.
-  [[nodiscard]] Json end() const {
-    Json lines = said(run, "job_rejected", {{"job", job()}});
-    lines = lines.empty() ? said(run, "job_end", {{"job", job()}}) : lines;
-    return lines.empty() ? Json() : lines.back();
+  // The line that ended or refused the job, or an empty one.
+  Json end() const {
+    const Json refused = last_said(run, "job_rejected", {{"job", job()}});
+    return refused.empty() ? last_said(run, "job_end", {{"job", job()}}) : refused;
   }
   // "active", "succeeded", or what ended the job: the expected reason if it stands for the code.
-  [[nodiscard]] Json outcome() const {
+  Json outcome() const {
     const Json line = end();
-    if (line.is_null() || line.value("status", "") == "success") {
-      return !line.is_null() ? "succeeded" : live(run, job()) ? "active" : "not there";
+    if (line.empty() || line.value("status", "") == "success") {
+      return !line.empty() ? "succeeded" : live(run, job()) ? "active" : "not there";
     }
     const std::string code = line.value("code", "CANCELLED");
     const std::string reason = e.value("reason", "");
@@ -109,11 +108,11 @@ struct Check {
   }
 
   // Attempts that were submitted and are not completed.
-  [[nodiscard]] std::size_t open_attempts() const {
+  std::size_t open_attempts() const {
     return asked("stage_submitted").size() - asked("stage_completed").size();
   }
   // Partitions of a shuffle without an output, or of a stage without a success.
-  [[nodiscard]] Json missing() const {
+  Json missing() const {
     const auto registered = outputs(run, stage());
     Json found = Json::array();
     for (const Json& partition : partitions_of(run, stage(), -1)) {
@@ -127,12 +126,11 @@ struct Check {
   }
   // Stages of the case that run; that failed, or could not be read, and wait for the timer; or, in
   // a job that lives, that are neither and not done.
-  [[nodiscard]] Json stages(const std::string& state) const {
+  Json stages() const {
     Names found;
     const Names failed = failed_stages(run);
-    const bool armed = std::ranges::any_of(run.timers, [&](const auto& timer) {
-      return timer.second.delay == run.options.config.failure.resubmit_delay;
-    });
+    const bool armed = has(run.timers | std::views::values,
+                           run.options.config.failure.resubmit_delay, &SetTimer::delay);
     for (const Job& job : run.jobs) {
       for (const std::string& stage : job.stages) {
         const Check one{run, {{"stage", stage}}};
@@ -144,7 +142,7 @@ struct Check {
                                   : armed && failed.contains(stage) ? "failed"
                                   : done                            ? "done"
                                                                     : "waiting";
-        if (phase == state) {
+        if (phase == e.at("phase")) {
           found.insert(stage);
         }
       }
@@ -154,27 +152,25 @@ struct Check {
 
   // What a stage was handed over with. max_task_failures: 1 if one failure of a task ends its job,
   // seen on a copy; else the configured number. What no job of the case has is not judged.
-  [[nodiscard]] Json property() const {
+  Json property() const {
     const std::string key = e.at("key");
     const std::string job = last("stage_submitted", about(e))["job"];
-    const Json& properties = part(run.given, "properties");
     if (key == "max_task_failures") {
       const Json one = running(run, {{"stage", e.at("stage")}});
       require(!one.is_null(), "a running task");
-      scheduler::TaskEnded failure = end_of("exception");
-      failure.run = scheduler::RunId{one["run"].get<std::uint32_t>()};
+      TaskEnded failure = end_of("exception");
+      failure.run = RunId{one["run"].get<std::uint32_t>()};
       const bool over = any(run.ask_copy(failure), {{"e", "job_end"}});
       return std::to_string(over ? 1 : run.options.config.failure.max_task_failures);
     }
-    if (key == "pipelined" || key == "priority_job") {
-      return key == "pipelined" ? Json(grouped(run, e.at("stage"))) : Json(job);
-    }
+    Json properties = run.given["properties"];
+    properties[job].update({{"pipelined", grouped(run, e.at("stage"))}, {"priority_job", job}});
     const bool known =
         std::ranges::any_of(properties, [&](const Json& own) { return own.contains(key); });
-    return known ? part(properties, job).value(key, Json()) : Json(Json::value_t::discarded);
+    return known ? properties[job].value(key, Json()) : Json(Json::value_t::discarded);
   }
   // Launches of this step: executor -> tasks.
-  [[nodiscard]] Json placed() const {
+  Json placed() const {
     Json found = Json::object();
     for (const Json& line : asked("task_start", {{"step", run.step}})) {
       found[line["executor"].get<std::string>()].push_back(line["partition"]);
@@ -182,7 +178,7 @@ struct Check {
     return found;
   }
   // Every launch of a step is expected if any is.
-  [[nodiscard]] bool launched() const {
+  bool launched() const {
     const std::string stage = e.at("stage");
     const Json attempt =
         e.at("attempt") == "latest" ? Json(latest_attempt(run, stage)) : e["attempt"];
@@ -194,8 +190,8 @@ struct Check {
            any(here, {{"stage", stage}, {"attempt", attempt}});
   }
   // Tasks that had succeeded and would run again: seen on a copy with a new executor.
-  [[nodiscard]] Json resubmitted() const {
-    scheduler::JoinExecutor join;
+  Json resubmitted() const {
+    JoinExecutor join;
     join.spec.name = join.spec.host = run.options.names->intern("new");
     join.spec.resources = {64'000, 64'000};
     Json again = Json::array();
@@ -208,7 +204,7 @@ struct Check {
     }
     return again;
   }
-  [[nodiscard]] bool empty() const {
+  bool empty() const {
     const model::Probe probe = run.core->probe(model::ProbeWhen::end);
     const bool others = !run.jobs.empty() && run.jobs.front().name.starts_with('(');
     return probe.jobs == (others ? 1 : 0) && (others || probe.busy == 0) &&
@@ -217,7 +213,7 @@ struct Check {
                0;
   }
   // Of successes that count, each as the step says that told it (A.9 rule 8).
-  [[nodiscard]] std::int64_t accumulated() const {
+  std::int64_t accumulated() const {
     std::int64_t sum = 0;
     for (const Json& end : all(said(run, "task_end", success), {{"injected", true}})) {
       const Json& step = run.steps[end["told"].get<std::size_t>()];
@@ -237,10 +233,7 @@ const std::map<std::string, Fact> facts{
     {"failure_detail", [](const Check& c) {
        return matches(c.end(), {{"need", {{"default", c.e.at("needed")}}},
                                 {"have", {{"default", c.e.at("free")}}}}); }},
-    {"launched", &Check::launched},
-    {"running", [](const Check& c) { return c.stages("running"); }},
-    {"waiting", [](const Check& c) { return c.stages("waiting"); }},
-    {"failed", [](const Check& c) { return c.stages("failed"); }},
+    {"launched", &Check::launched}, {"stages_that_are", &Check::stages},
     {"fresh", [](const Check& c) {
        return latest_attempt(c.run, c.e.at("stage")) == 0 &&
               job_with(c.run, c.e["stage"]).id != job_with(c.run, c.e.at("other_than")).id; }},
@@ -283,7 +276,7 @@ const std::map<std::string, Fact> facts{
     {"resubmitted_once", [](const Check& c) {
        return c.resubmitted().size() == c.resubmitted().get<std::set<Json>>().size(); }},
     {"outstanding", [](const Check& c) {
-       std::vector<scheduler::StageOfJob> except;
+       std::vector<StageOfJob> except;
        for (const std::string set : c.e.at("excluding")) {
          const Job& job = job_with(c.run, set);
          except.push_back({job.id, index_in(job, set)});
@@ -305,9 +298,8 @@ const std::map<std::string, Fact> facts{
        return rights; }},
     {"levels", [](const Check& c) {
        Json levels = Json::array();
-       for (const scheduler::Locality level : c.report().levels) {
-         levels.push_back(level_names[static_cast<std::size_t>(level)]);
-       }
+       std::ranges::transform(c.report().levels, std::back_inserter(levels),
+                              model::name_of<Locality>);
        return levels; }},
     {"counted_failures", [](const Check& c) {
        return c.report().failures.at(c.e.at("task").get<std::size_t>()); }},
@@ -366,6 +358,7 @@ bool check(const Run& run, const Json& e) {
   const Json once = Json::array({Json()});
   for (const Json& one : row.contains("each") ? e.at(row["each"]) : once) {
     Json word = e;
+    word.update(part(row, "with"));
     word.update(row.contains("each") ? Json{{row["of"], one}} : Json::object());
     const Json found =
         row.empty() ? Json(Json::value_t::discarded) : found_by({run, normal(word)}, row);

@@ -1,4 +1,4 @@
-// The core and what carries out its actions, and what can be asked of the lines that are kept.
+// The core and what carries out its actions.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -13,51 +13,40 @@ namespace {
 
 constexpr int passes_max = 1000;  // of one step; more is a core that never comes to rest
 
-template <class Base, class Self>
-class Cloned : public Base {
-  friend Self;
-  Cloned() = default;
-
- public:
-  [[nodiscard]] std::unique_ptr<Base> clone() const override {
-    return std::make_unique<Self>(static_cast<const Self&>(*this));
-  }
-};
-
 // Submit time, then file order (A18), as pools of fair queues have it, too.
-class InOrder final : public Cloned<QueuePolicy, InOrder> {
-  [[nodiscard]] QueueKey key(const UnitView& /*unit*/) const override { return {}; }
+struct InOrder final : QueuePolicy {
+  std::unique_ptr<QueuePolicy> clone() const override { return std::make_unique<InOrder>(*this); }
+  QueueKey key(const UnitView& /*unit*/) const override { return {}; }
 };
 
-class Never final : public Cloned<OvertakePolicy, Never> {
-  [[nodiscard]] Overtaking rule(const HeadView& /*head*/) const override {
-    return Overtaking::nobody;
-  }
+struct Never final : OvertakePolicy {
+  std::unique_ptr<OvertakePolicy> clone() const override { return std::make_unique<Never>(*this); }
+  Overtaking rule(const HeadView& /*head*/) const override { return Overtaking::nobody; }
 };
 
 // The picks in turn, the last one again and again; without any, wherever there is most room.
-class Planned final : public Cloned<PlacementPolicy, Planned> {
- public:
-  explicit Planned(std::deque<ExecutorId>* picks) : picks_(picks) {}
+struct Planned final : PlacementPolicy {
+  std::deque<ExecutorId>& picks;
+
+  explicit Planned(std::deque<ExecutorId>& of_run) : picks(of_run) {}
+  std::unique_ptr<PlacementPolicy> clone() const override {
+    return std::make_unique<Planned>(picks);
+  }
   void begin(const SlotView& /*slots*/) override {}
   void taking(const SlotView& /*slots*/, ExecutorId /*executor*/) override {}
-  [[nodiscard]] ExecutorId pick(const SlotView& slots, const TaskView& task) override {
-    const ExecutorId wanted = picks_->empty() ? ExecutorId{} : picks_->front();
-    if (picks_->size() > 1) {
-      picks_->pop_front();
+  ExecutorId pick(const SlotView& slots, const TaskView& task) override {
+    const ExecutorId wanted = picks.empty() ? ExecutorId{} : picks.front();
+    if (picks.size() > 1) {
+      picks.pop_front();
     }
     const bool room = wanted.valid() && slots.free_slots(wanted, task.profile) > 0;
     return room ? wanted : slots.most_free(task.profile);
   }
-
- private:
-  std::deque<ExecutorId>* picks_;
 };
 
 // The task_start line of a run that is not over; after that its id is free for another.
-template <class List>
-auto& start_of(List& lines, const Json& run) {
-  auto* start = first(lines, {{"e", "task_start"}, {"run", run}, {"live", true}});
+Json& start_of(Json& lines, const Json& run) {
+  Json* start = first(lines, {{"e", "task_start"}, {"run", run}, {"live", true}});
   require(start != nullptr, "a run that is not over", run.dump());
   return *start;
 }
@@ -68,7 +57,7 @@ void Run::start() {
   PolicySet policies;
   policies.queue = std::make_unique<InOrder>();
   policies.overtake = std::make_unique<Never>();
-  policies.placement = std::make_unique<Planned>(&picks);
+  policies.placement = std::make_unique<Planned>(picks);
   core = std::make_unique<Core>(options, policies);
 }
 
@@ -95,7 +84,7 @@ std::size_t Run::join(const std::string& name, const std::string& host, model::E
   return executors.size() - 1;
 }
 
-void Run::note(const std::string& event, std::size_t executor) {
+void Run::close(std::size_t executor, const std::string& event) {
   const std::string& name = executors.at(executor).name;
   lines.push_back(
       {{"e", event}, {"executor", name}, {"row", executor}, {"gone", true}, {"step", step}});
@@ -104,7 +93,7 @@ void Run::note(const std::string& event, std::size_t executor) {
 // The line says whether the notice changed anything: repeated ones do not.
 void Run::lose(std::size_t executor, model::LossCause cause) {
   const std::size_t place = lines.size();
-  note("executor_lost", executor);
+  close(executor, "executor_lost");
   const std::uint64_t before = core->digest();
   feed(LoseExecutor{ExecutorId{executor}, cause});
   lines[place]["changed"] = core->digest() != before;
@@ -112,7 +101,7 @@ void Run::lose(std::size_t executor, model::LossCause cause) {
 
 void Run::hold(std::size_t executor, model::HoldCause cause) {
   if (cause == model::HoldCause::decommission) {
-    note("executor_draining", executor);
+    close(executor, "executor_draining");
   }
   feed(HoldExecutor{ExecutorId{executor}, cause});
 }
@@ -133,26 +122,18 @@ void Run::elapse(model::Duration time) {
   fire({});
 }
 
-// Each task is placed by where(). Whose is the next pick? A copy is asked: the marker, where
-// nothing ever runs, answers that pick; the spare those after it and all that no task start shows.
+// Each task is placed by where(): a copy is asked which ones start, in the order of their picks.
 void Run::settle() {
-  if (!dag) {
-    return;
-  }
-  const std::size_t spare = executor_of(*this, "spare");
-  const std::size_t marker = executor_of(*this, "marker");
-  for (int passes = 0; core->wants_pass(); ++passes) {
+  const std::size_t spare = dag ? executor_of(*this, "spare") : 0;
+  for (int passes = 0; dag && core->wants_pass(); ++passes) {
     require(passes < passes_max, "a core that comes to rest");
+    picks = {ExecutorId{spare}};
     std::deque<ExecutorId> real;
-    for (bool asked = true; asked;) {
-      picks = real;
-      picks.insert(picks.end(), {ExecutorId{marker}, ExecutorId{spare}});
-      const Json answer = ask_copy({});
-      asked = picks.size() == 1;
-      const Json* start = first(answer, {{"e", "task_start"}, {"row", marker}});
-      real.emplace_back(start != nullptr ? where(*this, *start) : spare);
+    for (const Json& start : all(ask_copy({}), {{"e", "task_start"}})) {
+      real.emplace_back(where(*this, start));
     }
-    picks = real;
+    real.emplace_back(spare);
+    picks = std::move(real);
     act([this](Actions& out) { core->pass(out); });
     picks.clear();
   }
@@ -172,7 +153,7 @@ Json Run::ask_copy(const std::optional<Input>& input) const {
   return answers;
 }
 
-// Empty for an action that says nothing here.
+// Empty but for the step for an action that says nothing here.
 Json Run::line(const Actions& actions, const Action& action) const {
   Json said = Json::object();
   const auto journal = [&](model::EventBody body) {
@@ -180,10 +161,9 @@ Json Run::line(const Actions& actions, const Action& action) const {
   };
   const auto ended = [&](const EndTask& end) {
     said = start_of(lines, end.run.value);
-    said.update({{"e", "task_end"},
-                 {"status", model::name_of(end.status)},
-                 {"reason", end.reason ? model::name_of(*end.reason) : ""},
-                 {"counted", end.counted}});
+    said.update(
+        {{"e", "task_end"}, {"status", model::name_of(end.status)}, {"counted", end.counted}});
+    said["reason"] = end.reason ? model::name_of(*end.reason) : "";
   };
   if (const auto* entry = std::get_if<Entry>(&action)) {
     journal(actions.entries.at(entry->index));
@@ -196,17 +176,13 @@ Json Run::line(const Actions& actions, const Action& action) const {
       said["host"] = executors[place_of(executors, name, name, &Executor::name)].host;
     }
   } else if (const auto* launch = std::get_if<Launch>(&action)) {
-    const Executor& executor = executors.at(launch->executor.index());
     journal(model::TaskStart{{launch->job_name, launch->stage_name, launch->executor_name,
                               launch->attempt, launch->partition, launch->try_number},
                              launch->speculative});
-    said.update({{"run", launch->run.value},
-                 {"row", launch->executor.value},
-                 {"host", executor.host},
-                 {"locality", level_names[static_cast<std::size_t>(launch->locality)]},
-                 {"live", true},
-                 {"held", false},
-                 {"injected", false}});
+    said.update({{"run", launch->run.value}, {"row", launch->executor.value}});
+    said.update({{"live", true}, {"held", false}, {"injected", false}});
+    said["host"] = executors.at(launch->executor.index()).host;
+    said["locality"] = model::name_of(launch->locality);
   } else if (const auto* end = std::get_if<EndTask>(&action)) {
     ended(*end);
   } else if (const auto* kill = std::get_if<Kill>(&action)) {
@@ -217,9 +193,9 @@ Json Run::line(const Actions& actions, const Action& action) const {
     said = {{"e", "commit_answered"}, {"granted", answer->granted}};
   } else if (const auto* nowhere = std::get_if<Unschedulable>(&action)) {
     const ExecutorId replace = nowhere->replace;  // invalid: one more is wanted
-    said = {{"e", "unschedulable"},
-            {"stage", jobs.at(nowhere->job.index()).stages.at(nowhere->stage.index())},
-            {"executor", replace.valid() ? executors.at(replace.index()).name : ""}};
+    said = {{"e", "unschedulable"}};
+    said["stage"] = jobs.at(nowhere->job.index()).stages.at(nowhere->stage.index());
+    said["executor"] = replace.valid() ? executors.at(replace.index()).name : "";
   }
   said["step"] = step;
   return said;
@@ -229,7 +205,6 @@ void Run::act(const std::function<void(Actions&)>& what) {
   Actions actions;
   core->set_now(now);
   what(actions);
-  std::vector<RunId> killed;
   for (const Action& action : actions.list) {
     const Json said = line(actions, action);
     const std::string event = said.value("e", "");
@@ -239,14 +214,14 @@ void Run::act(const std::function<void(Actions&)>& what) {
     if (!event.empty()) {
       lines.push_back(said);
     }
-    if (const auto* kill = std::get_if<Kill>(&action)) {
-      killed.push_back(kill->run);
-    } else if (const auto* timer = std::get_if<SetTimer>(&action)) {
+    if (const auto* timer = std::get_if<SetTimer>(&action)) {
       timers.emplace(std::pair{now + timer->delay, timer->timer.value}, *timer);
     }
   }
-  for (const RunId run : killed) {
-    feed(KillEffective{run});
+  for (const Action& action : actions.list) {
+    if (const auto* kill = std::get_if<Kill>(&action)) {
+      feed(KillEffective{kill->run});
+    }
   }
   // At task level an executor that drains is lost with its last task (X13); else when the case
   // says so.
@@ -259,15 +234,10 @@ void Run::act(const std::function<void(Actions&)>& what) {
   }
 }
 
-bool matches(const Json& line, const Json& keys) {
+bool matches(const Json& object, const Json& keys) {
   return std::ranges::all_of(keys.items(), [&](const auto& key) {
-    return line.contains(key.key()) && line[key.key()] == key.value();
+    return object.contains(key.key()) && object[key.key()] == key.value();
   });
-}
-
-const Json& vocabulary() {
-  static const Json words = Json::parse(std::ifstream(REHEARSE_VOCABULARY));
-  return words;
 }
 
 bool any(const Json& list, const Json& keys) { return first(list, keys) != nullptr; }
@@ -275,14 +245,20 @@ bool any(const Json& list, const Json& keys) { return first(list, keys) != nullp
 Json all(const Json& list, const Json& keys) {
   Json found = Json::array();
   std::ranges::copy_if(list, std::back_inserter(found),
-                       [&](const Json& word) { return matches(word, keys); });
+                       [&](const Json& object) { return matches(object, keys); });
   return found;
 }
 
 const Json& the(const Json& list, const Json& keys) {
-  const Json* found = first(list, keys);
-  demand(found != nullptr, "there is no " + keys.dump());
-  return *found;
+  demand(any(list, keys), "there is no " + keys.dump());
+  return *first(list, keys);
+}
+
+Json column(const Json& list, const std::string& key) {
+  Json values = Json::array();
+  std::ranges::transform(list, std::back_inserter(values),
+                         [&](const Json& object) { return object.at(key); });
+  return values;
 }
 
 const Json& part(const Json& object, const std::string& key) {
@@ -290,12 +266,9 @@ const Json& part(const Json& object, const std::string& key) {
   return object.contains(key) ? object[key] : none;
 }
 
-Json column(const Json& list, const std::string& key) {
-  Json values = Json::array();
-  for (const Json& word : list) {
-    values.push_back(word.at(key));
-  }
-  return values;
+const Json& vocabulary() {
+  static const Json words = Json::parse(std::ifstream(REHEARSE_VOCABULARY));
+  return words;
 }
 
 Json said(const Run& run, const std::string& event, Json keys) {
@@ -307,10 +280,14 @@ Json said(const Run& run, const std::string& event, Json keys) {
   return found;
 }
 
+Json last_said(const Run& run, const std::string& event, const Json& keys) {
+  const Json found = said(run, event, keys);
+  return found.empty() ? Json::object() : found.back();
+}
+
 Json about(const Json& word) {
   Json keys = Json::object();
-  for (const char* key :
-       {"job", "stage", "attempt", "partition", "try", "locality", "executor", "host", "granted"}) {
+  for (const std::string key : vocabulary()["keys"]) {
     if (word.contains(key)) {
       keys[key] = word[key];
     }
@@ -328,16 +305,15 @@ Json running(const Run& run, Json keys) {
 }
 
 std::int32_t latest_attempt(const Run& run, const std::string& stage) {
-  const Json all = said(run, "stage_submitted", {{"stage", stage}});
-  return all.empty() ? 0 : all.back().at("attempt").get<std::int32_t>();
+  return last_said(run, "stage_submitted", {{"stage", stage}}).value("attempt", 0);
 }
 
 Json partitions_of(const Run& run, const std::string& stage, const Json& attempt) {
-  const Json all = said(run, "stage_submitted", {{"stage", stage}, {"attempt", attempt}});
-  const Json& record = all.empty() ? the(run.given["stages"], {{"id", stage}}) : all.back();
+  const Json line = last_said(run, "stage_submitted", {{"stage", stage}, {"attempt", attempt}});
+  const Json& record = line.empty() ? the(run.given["stages"], {{"id", stage}}) : line;
   const Json whole = {{{"first", 0}, {"last", record.at("tasks").get<int>() - 1}}};
   Json partitions = Json::array();
-  for (const Json& range : all.empty() ? whole : record.value("partitions", whole)) {
+  for (const Json& range : line.value("partitions", whole)) {
     for (int i = range.at("first"); i <= range.at("last"); ++i) {
       partitions.push_back(i);
     }

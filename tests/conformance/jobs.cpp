@@ -1,9 +1,24 @@
 // A case as configuration and jobs.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <variant>
+#include <ranges>
+#include <span>
 
+#include "model/configuration_text.hpp"
 #include "tests/conformance/run.hpp"
+
+namespace rehearse::scheduler {
+// What options of a case set.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ExclusionOptions, on_failure, unschedulable_timeout)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(EngineOptions, unregister_outputs_on_host,
+                                                ignore_decommission_fetch_failures,
+                                                old_fetch_protocol, max_total_stage_attempts,
+                                                reports_after_loss, refuse_commits, tracked_outputs,
+                                                query_level_rollback, reducer_preferred_milli,
+                                                speculation_threshold, decommission_kill, exclusion)
+}  // namespace rehearse::scheduler
 
 namespace rehearse::conformance {
 
@@ -13,118 +28,86 @@ namespace {
 
 std::int32_t milli(double amount) { return static_cast<std::int32_t>(std::lround(amount * 1000)); }
 
-template <class Enum>
-Enum enum_of(const std::string& text) {
-  const auto value = model::parse_enum<Enum>(text);
-  demand(value.has_value(), "/given: unknown word " + text);
-  return *value;
-}
-
-// Options of the case as those of the core; what it has no place for is told.
+// How the core is to be: the options of the case, as the vocabulary's table has them, and what else
+// of the case asks for it. What the core has no place for is told.
 void read_options(Run& run) {
-  model::SchedulerConfig& config = run.options.config;
-  EngineOptions& engine = run.options.engine;
-  bool legacy_reset = false;
-  bool slot_check = true;
-  bool speculation = false;
+  Json options = run.given["config"];
   bool survive = false;  // A.9 rule 2
-  for (const Json& step : run.steps) {
-    survive = step["op"] == "executor_lost" || (survive && step["op"] != "tasks_resubmitted");
-  }
-  bool service = run.dag && survive;
-  // Numbers in the unit that the name ends with.
-  const std::map<std::string, std::variant<bool*, std::int64_t*>> options{
-      {"max_consecutive_stage_attempts", &config.failure.max_stage_attempts},
-      {"max_task_failures", &config.failure.max_task_failures},
-      {"max_total_stage_attempts", &engine.max_total_stage_attempts},
-      {"locality_wait_ms", &config.locality_wait},
-      {"speculation_threshold_ms", &engine.speculation_threshold},
-      {"decommission_kill_ms", &engine.decommission_kill},
-      {"unschedulable_timeout_s", &engine.exclusion.unschedulable_timeout},
-      {"external_shuffle_service", &service},
-      {"reliable_shuffle_storage", &config.outputs_survive_executor},
-      {"unregister_outputs_on_host", &engine.unregister_outputs_on_host},
-      {"ignore_decommission_fetch_failures", &engine.ignore_decommission_fetch_failures},
-      {"old_fetch_protocol", &engine.old_fetch_protocol},
-      {"legacy_locality_wait_reset", &legacy_reset},
-      {"pipelined_slot_check", &slot_check},
-      {"speculation", &speculation},
-      {"dynamic_allocation", &run.options.autoscaling}};
-  const Json& other = vocabulary()["options"];  // with the value with which nothing is asked
-  for (const auto& [key, value] : part(run.given, "config").items()) {
-    if (const auto option = options.find(key); option == options.end()) {
-      demand(other.contains(key), "/given/config: unknown word " + key);
-      require(other[key].is_null() || value == other[key], "option " + key);
-    } else if (bool* const* flag = std::get_if<bool*>(&option->second)) {
-      **flag = value;
-    } else {
-      *std::get<std::int64_t*>(option->second) =
-          value.get<std::int64_t>() * (key.ends_with("_ms")  ? model::millisecond
-                                       : key.ends_with("_s") ? model::second
-                                                             : 1);
-    }
-  }
-  config.outputs_survive_executor |= service;
-  config.locality_reset = legacy_reset ? model::LocalityReset::legacy : config.locality_reset;
-  // In one variant the job asks for it; elsewhere a copy that ends may be all that says it.
-  if ((speculation && run.variant != "job_property") || any(run.steps, {{"speculative", true}})) {
-    config.speculation.emplace();
-  }
-  // The seed's specification has no such switch.
-  if (!slot_check && run.dialect == model::Dialect::spark) {
-    config.admission.hold = model::Hold::none;
-  }
-}
-
-// What the core does for engines only, as the rest of the case has it.
-void read_engine(Run& run) {
-  EngineOptions& engine = run.options.engine;
   // The seed's specification knows no status after the notice (X12). Where the attempt ends the
   // task again the loss had ended it, and it was tried anew.
   Json late = Json::object();  // by stage and attempt: how its last end was launched
   for (const Json& step : run.steps) {
+    survive = step["op"] == "executor_lost" || (survive && step["op"] != "tasks_resubmitted");
     if (step["op"] == "tasks_finished") {
       late[step.at("stage").dump() + step.at("attempt").dump()] = step.value("launched", "");
     }
   }
-  engine.reports_after_loss =
+  if (run.dag && survive) {
+    options.emplace("external_shuffle_service", true);
+  }
+  // In one variant the job asks for it; elsewhere a copy that ends may be all that says it.
+  const bool speculation = options.value("speculation", false) && run.variant != "job_property";
+  options["speculation"] = speculation || any(run.steps, {{"speculative", true}});
+  Json engine = {{"tracked_outputs", true}, {"refuse_commits", run.given["refuse_all"]}};
+  engine["reports_after_loss"] =
       run.dialect == model::Dialect::spark && has(late, "before_executor_loss");
-  engine.refuse_commits = run.given.value("refuse_all", false);
-  engine.tracked_outputs = true;
-  engine.query_level_rollback = any(run.given["stages"], {{"query_level_rollback", true}});
+  engine["query_level_rollback"] = any(run.given["stages"], {{"query_level_rollback", true}});
+  // Failures are also counted where the case asks what they excluded.
+  engine["exclusion"]["on_failure"] =
+      options.contains("exclude_ms") || any(run.then, {{"op", "expect_exclude_list_empty"}});
   // Nobody is to prefer anything where the case says where tasks run (also A.2: of map stages),
   // but it may ask what a task that reads prefers.
-  const Json& config = part(run.given, "config");
-  if (config.contains("reducer_preferred_fraction") ||
-      (any(run.then, {{"op", "expect_preferred_hosts"}}) && !run.given.contains("cached"))) {
-    engine.reducer_preferred_milli = milli(config.value("reducer_preferred_fraction", 0.2));
+  if (options.contains("reducer_preferred_fraction") ||
+      (any(run.then, {{"op", "expect_preferred_hosts"}}) && run.given["cached"].empty())) {
+    engine["reducer_preferred_milli"] = milli(options.value("reducer_preferred_fraction", 0.2));
   }
-  // Failures are also counted where the case asks what they excluded.
-  engine.exclusion.on_failure =
-      config.contains("exclude_ms") || any(run.then, {{"op", "expect_exclude_list_empty"}});
+  const std::string dialect{model::name_of(run.dialect)};
+  auto axes = vocabulary()["dialects"][dialect].get<Names>();
+  for (const auto& [key, value] : options.items()) {
+    const Json& known = vocabulary()["options"];
+    demand(known.contains(key), "/given/config: unknown word " + key);
+    const Json& row = known[key];
+    require(value == row.value("only", value), "option " + key);
+    const bool asked = value != row.value("unless", Json()) && row.value("in", dialect) == dialect;
+    if (asked && row.contains("axis")) {
+      axes.insert(fmt::format(fmt::runtime(row["axis"].get<std::string>()), value.dump()));
+    } else if (row.contains("engine")) {
+      const std::int64_t unit = row.value("unit", 1);
+      engine[Json::json_pointer(row["engine"].get<std::string>())] =
+          value.is_number() ? Json(value.get<std::int64_t>() * unit) : value;
+    }
+  }
+  const auto text =
+      model::parse_configuration(fmt::format("{}[{}]", dialect, fmt::join(axes, ",")));
+  const auto config = model::resolve_configuration(text.value(), run.names);
+  demand(config.has_value(), "/given/config: " + (config ? "" : config.error().what));
+  run.options.config = *config;
+  run.options.engine = engine.get<EngineOptions>();
+  run.options.autoscaling = options.value("dynamic_allocation", false);
 }
 
 // Resources are cpus and gpus; a set may say what its tasks need.
 void read_profiles(Run& run) {
-  const double cpus_per_task = part(run.given, "config").value("cpus_per_task", 1.0);
-  Json tasks = {{"default", Json::object()}};
-  for (const Json& bound : part(run.given, "executor_profiles")) {
-    tasks[bound.get<std::string>()] = Json::object();
+  CoreOptions& options = run.options;
+  const double cpus_per_task = run.given["config"].value("cpus_per_task", 1.0);
+  const auto add = [&](const std::string& name, const Json& task) {
+    const model::NameId id = run.names.intern(name);
+    if (!has(options.profile_names, id)) {
+      options.profile_names.push_back(id);
+      options.profile_tasks.emplace_back();
+    }
+    options.profile_tasks[profile_of(run, name).index()] = {
+        milli(task.value("cpus", cpus_per_task)), milli(task.value("gpu", 0.0))};
+  };
+  add("default", Json::object());
+  for (const Json& bound : run.given["executor_profiles"]) {
+    add(bound, Json::object());
   }
-  for (const auto& [name, profile] : part(run.given, "profiles").items()) {
-    tasks[name] = profile.at("task");
+  for (const auto& [name, profile] : run.given["profiles"].items()) {
+    add(name, profile.at("task"));
   }
   for (const Json& set : run.given["tasksets"]) {
-    tasks[set.value("profile", "default")] = set;
-  }
-  for (const bool first : {true, false}) {
-    for (const auto& [name, task] : tasks.items()) {
-      if ((name == "default") == first) {
-        run.options.profile_names.push_back(run.names.intern(name));
-        run.options.profile_tasks.push_back(
-            {milli(task.value("cpus", cpus_per_task)), milli(task.value("gpu", 0.0))});
-      }
-    }
+    add(set.value("profile", "default"), set);
   }
 }
 
@@ -132,49 +115,46 @@ bool has_edge(const Run& run, const std::string& from, const char* kind) {
   return any(run.given["edges"], {{"from", from}, {"kind", kind}});
 }
 
-// The last job that made this stage itself, and the stage's place there; or null.
+// The last job that made this stage itself; or null.
 const Job* maker_of(const Run& run, const std::string& stage) {
-  const auto made = [&](const Job& job) {
-    const auto place = std::ranges::find(job.stages, base_of(stage), base_of);
-    return place < job.stages.begin() + static_cast<std::ptrdiff_t>(job.own);
-  };
-  const auto job = std::find_if(run.jobs.rbegin(), run.jobs.rend(), made);
+  const auto job = std::find_if(run.jobs.rbegin(), run.jobs.rend(), [&](const Job& row) {
+    return has(std::span(row.stages).first(row.own), base_of(stage), base_of);
+  });
   return job == run.jobs.rend() ? nullptr : &*job;
-}
-
-// A stage of which the outputs of an earlier job are read.
-bool taken_over(const Run& run, const std::string& stage) {
-  return maker_of(run, stage) != nullptr && !has_edge(run, stage, "pipelined");
 }
 
 // A map-stage job ends in the next incarnation of its shuffle's stage that no earlier job has.
 std::string final_stage_of(const Run& run, const Json& job) {
-  std::string last = job.value("final_stage", "");
-  for (const Json& record : job.at("kind") == "map_stage" ? run.given["stages"] : Json()) {
-    const bool taken = std::ranges::any_of(
-        run.jobs, [&](const Job& earlier) { return has(earlier.stages, last); });
-    if ((last.empty() || taken) &&
-        base_of(record["id"]) == stage_of_shuffle(run, job.at("shuffle"))) {
-      last = record["id"];
+  if (job.at("kind") != "map_stage") {
+    return job.value("final_stage", "");
+  }
+  std::string last;
+  for (const std::string stage : column(run.given["stages"], "id")) {
+    const auto taken = [&](const Job& earlier) { return has(earlier.stages, last); };
+    if (base_of(stage) == stage_of_shuffle(run, job.at("shuffle")) &&
+        (last.empty() || std::ranges::any_of(run.jobs, taken))) {
+      last = stage;
     }
   }
   return last;
 }
 
-// The stages a job is made of, in the order of the file, in which parents come first.
+// The stages a job is made of, in the order of the file, in which parents come first. Behind its
+// own those of which it reads the outputs of an earlier job.
 Job job_row(const Run& run, const Json& job) {
   Job row{job.at("id"), JobId{run.jobs.size()}, {}, 0, final_stage_of(run, job)};
   Names needed{row.final_stage};
-  std::vector<std::string> foreign;  // behind its own
-  const Json ids = column(run.given["stages"], "id");
-  for (auto stage = ids.rbegin(); stage != ids.rend(); ++stage) {
+  std::vector<std::string> foreign;
+  const auto ids = column(run.given["stages"], "id").get<std::vector<std::string>>();
+  for (const std::string& stage : ids | std::views::reverse) {
     const bool read = std::ranges::any_of(run.given["edges"], [&](const Json& edge) {
-      return edge.at("from") == *stage && needed.contains(edge.at("to"));
+      return edge.at("from") == stage && needed.contains(edge.at("to"));
     });
-    if (read || *stage == row.final_stage) {
-      needed.insert(*stage);
-      auto& list = taken_over(run, *stage) ? foreign : row.stages;
-      list.insert(list.begin(), *stage);
+    if (read || stage == row.final_stage) {
+      needed.insert(stage);
+      const bool taken = maker_of(run, stage) != nullptr && !has_edge(run, stage, "pipelined");
+      auto& list = taken ? foreign : row.stages;
+      list.insert(list.begin(), stage);
     }
   }
   row.own = row.stages.size();
@@ -197,12 +177,8 @@ void add_edges(Run& run, const Job& row, model::JobSpec& spec, SubmitJob& input)
     edge.from = StageIndex{place_of(row.stages, from, from)};
     edge.to.emplace_back(place_of(row.stages, to, to));
     edge.checksum_retry = the(run.given["stages"], {{"id", from}}).value("checksum_retry", false);
+    edge.kind = enum_of<model::EdgeKind>(record.at("kind"), "/given");
     const Job* maker = maker_of(run, from);
-    if (edge.from.index() >= row.own) {
-      edge.from_job = run.names.intern(maker->name);
-      continue;
-    }
-    edge.kind = enum_of<model::EdgeKind>(record.at("kind"));
     if (edge.kind == model::EdgeKind::pipelined && maker != nullptr && live(run, maker->name)) {
       input.reused_job = maker->id;  // F7: the same shuffle
       edge.reuse_job = run.names.intern(maker->name);
@@ -215,20 +191,22 @@ model::StageSpec stage_spec(Run& run, const Json& record) {
   model::StageSpec spec;
   spec.name = run.names.intern(record.at("id").get<std::string>());
   spec.tasks = record.at("tasks");
-  spec.duration = model::Distribution{};
   spec.profile = profile_of(run, record.value("profile", "default"));
   spec.barrier = record.value("barrier", false);
   const std::string checkpoint = record.value("checkpoint", "none");
-  spec.checkpoint = enum_of<model::Checkpoint>(checkpoint.substr(0, checkpoint.find('_')));
+  spec.checkpoint =
+      enum_of<model::Checkpoint>(checkpoint.substr(0, checkpoint.find('_')), "/given");
   // Data that lies in a reliable checkpoint is what it is, whatever it was made from (SS-1.10).
   spec.indeterminate =
       record.value("deterministic", "") == "indeterminate" && checkpoint != "reliable_done";
-  for (const auto& [partition, places] : part(record, "preferred").items()) {
+  const Json& narrow = part(run.given["narrow_preferred"], record["id"]);
+  const Json preferred = record.value("preferred", narrow);
+  for (const auto& [partition, places] : preferred.items()) {
     spec.prefers.resize(static_cast<std::size_t>(spec.tasks));
     for (const std::string place : places) {  // host, or host/executor: that, then its host
-      auto& preferred = spec.prefers.at(std::stoul(partition));
-      preferred.push_back(run.names.intern(place.substr(place.find('/') + 1)));
-      preferred.push_back(run.names.intern(place.substr(0, place.find('/'))));
+      auto& prefers = spec.prefers.at(std::stoul(partition));
+      prefers.push_back(run.names.intern(place.substr(place.find('/') + 1)));
+      prefers.push_back(run.names.intern(place.substr(0, place.find('/'))));
     }
   }
   return spec;
@@ -237,9 +215,9 @@ model::StageSpec stage_spec(Run& run, const Json& record) {
 // What is known by now to be cached of the stages of a job.
 std::vector<CachedPartition> cached_in(Run& run, const Job& row) {
   std::vector<CachedPartition> found;
-  const bool known = run.step >= run.given.value("cached_from_step", -1);
+  const bool known = run.step >= run.given["cached_from_step"];
   for (std::size_t i = 0; known && i < row.stages.size(); ++i) {
-    for (const auto& [partition, hosts] : part(part(run.given, "cached"), row.stages[i]).items()) {
+    for (const auto& [partition, hosts] : part(run.given["cached"], row.stages[i]).items()) {
       CachedPartition& one = found.emplace_back(StageIndex{i}, std::stoi(partition));
       for (const std::string host : hosts) {
         one.places.push_back(run.names.intern(host));
@@ -274,7 +252,7 @@ Json normal(Json word) {
 std::string base_of(const std::string& stage) { return stage.substr(0, stage.find('@')); }
 
 std::string stage_of_shuffle(const Run& run, const std::string& shuffle) {
-  const Json& named = part(run.given, "shuffles");
+  const Json& named = run.given["shuffles"];
   return base_of(named.contains(shuffle)
                      ? named[shuffle]
                      : the(run.given["edges"], {{"shuffle", shuffle}}).at("from"));
@@ -287,38 +265,29 @@ ProfileId profile_of(const Run& run, const std::string& profile) {
 
 void read_case(Run& run) {
   Json& given = run.given;
+  for (const auto& [key, value] : vocabulary()["given"].items()) {
+    given.emplace(key, value);
+  }
   for (const char* key : {"user_code", "dataset_profiles"}) {
     require(!given.contains(key), std::string("input for ") + key);
   }
-  given.emplace("edges", Json::array());
-  given.emplace("stages", Json::array());
-  run.narrow = part(given, "cluster").contains("slots");
-  Json& sets = *given.emplace("tasksets", Json::array()).first;
+  run.narrow = given["cluster"].contains("slots");
   if (given.contains("taskset") || given.contains("tasks")) {  // the only one: S
     const Json met = {{"tasks", given.value("tasks", 0)}, {"barrier", true}};
-    sets.push_back(given.value("taskset", met));
-    sets.back()["set"] = "S";
+    given["tasksets"].push_back(given.value("taskset", met));
+    given["tasksets"].back()["set"] = "S";
   }
-  sets = normal(sets);
-  for (Json& record : given["stages"]) {
-    record["preferred"] = part(part(given, "narrow_preferred"), record.at("id"));
-  }
-  model::SchedulerConfig& config = run.options.config;
-  config = model::preset(run.dialect);
-  if (run.dialect == model::Dialect::psd) {
-    config.admission.when_short = model::Short::fail;
-    config.admission.capacity = model::Capacity::free;
-  }
+  given["tasksets"] = normal(given["tasksets"]);
   read_profiles(run);
   read_options(run);
-  read_engine(run);
-  const auto fair = [](const Json& record) { return record.value("mode", "FIFO") == "FAIR"; };
-  config.admission.queue = fair(given) ? model::QueueOrder::fair : config.admission.queue;
-  for (const auto& [name, pool] : part(given, "pools").items()) {
-    config.pools.push_back(
-        {run.names.intern(name), fair(pool), pool.value("weight", 1), pool.value("min_share", 0)});
+  model::SchedulerConfig& config = run.options.config;
+  if (given["mode"] == "FAIR") {
+    config.admission.queue = model::QueueOrder::fair;
   }
-  model::complete_reject_list(config);
+  for (const auto& [name, pool] : given["pools"].items()) {
+    config.pools.push_back({run.names.intern(name), pool.value("mode", "FIFO") == "FAIR",
+                            pool.value("weight", 1), pool.value("min_share", 0)});
+  }
   run.options.names = &run.names;
 }
 
@@ -333,13 +302,6 @@ void submit_job(Run& run, const Json& job) {
   for (const std::string& stage : row.stages) {
     const StageIndex index{spec.stages.size()};
     spec.stages.push_back(stage_spec(run, the(run.given["stages"], {{"id", stage}})));
-    if (const Json& some = part(job, "partitions"); stage == row.final_stage) {
-      spec.result = {index};
-      if (some.is_array()) {  // a core is told how many, not which
-        require(some.empty() || some.back() == some.size() - 1, "the first ones", some.dump());
-        spec.stages.back().tasks = static_cast<std::int32_t>(some.size());
-      }
-    }
     if (index.index() >= row.own) {
       const Job& maker = *maker_of(run, stage);
       input.foreign.push_back(
@@ -348,11 +310,17 @@ void submit_job(Run& run, const Json& job) {
       input.shared.push_back(index);
     }
   }
-  if (map_stage && part(run.given, "shuffle_kinds").value(job["shuffle"], "") == "pipelined") {
+  const std::size_t last = place_of(row.stages, row.final_stage, "stage " + row.final_stage);
+  spec.result = {StageIndex{last}};
+  if (const Json& some = part(job, "partitions"); some.is_array()) {  // told how many, not which
+    require(some.empty() || some.back() == some.size() - 1, "the first ones", some.dump());
+    spec.stages[last].tasks = static_cast<std::int32_t>(some.size());
+  }
+  if (map_stage && run.given["shuffle_kinds"].value(job["shuffle"], "") == "pipelined") {
     input.pipelined_ends = spec.result;
   }
-  if (const std::string query = part(run.given, "query").value(row.name, ""); !query.empty()) {
-    input.query = run.names.intern(query);
+  if (const Json& query = part(run.given["query"], row.name); query.is_string()) {
+    input.query = run.names.intern(query.get<std::string>());
   }
   input.job = row.id;
   input.own_stages = static_cast<std::uint32_t>(row.own);

@@ -17,49 +17,36 @@
 
 namespace rehearse::conformance {
 
-void demand(bool holds, const std::string& what) {
-  if (!holds) {
-    throw std::invalid_argument(what);
-  }
-}
-
-void require(bool holds, const std::string& expected, const std::string& actual) {
-  if (!holds) {
-    throw std::runtime_error("expected " + expected + ", found " + actual);
-  }
-}
-
 namespace {
 
-struct Arguments {
+struct Session {
   std::string file;
   std::string dialect;
   std::vector<std::string> only;  // empty: all
   bool verbose = false;
-};
-
-struct Counts {
   std::map<std::string, int> verdicts{};
   std::map<std::string, int> unjudged{};  // expectations, by word
 };
 
 // Tells before anything runs what would else be passed over.
-void demand_words(const Json& list, const std::string& field, bool (*known)(const std::string&)) {
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::string op = list[i].at("op");
-    demand(known(op), fmt::format("{}/{}/op: unknown word {}", field, i, op));
+void demand_known(const Run& run, int last) {
+  for (const auto& [field, list, known] :
+       {std::tuple{"/when", &run.steps, &is_input}, {"/then", &run.then, &is_expectation}}) {
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      const std::string op = list->at(i).at("op");
+      demand(known(op), fmt::format("{}/{}/op: unknown word {}", field, i, op));
+    }
   }
-}
-
-// Why the case fails; empty if it does not. What is wrong with its record goes on as an exception.
-std::string run_case(Run& run, Counts& counts) {
-  demand_words(run.steps, "/when", is_input);
-  demand_words(run.then, "/then", is_expectation);
-  const int last = static_cast<int>(run.steps.size()) - 1;
   for (const Json& e : run.then) {
     demand(e.at("after") == "end" || (e["after"] >= -1 && e["after"] <= last),
            "/then/after: no such step in " + e.dump());
   }
+}
+
+// Why the case fails; empty if it does not. What is wrong with its record goes on as an exception.
+std::string run_case(Run& run, Session& session) {
+  const int last = static_cast<int>(run.steps.size()) - 1;
+  demand_known(run, last);
   try {
     begin(run);
     for (run.step = -1; run.step <= last; ++run.step) {
@@ -69,7 +56,7 @@ std::string run_case(Run& run, Counts& counts) {
       for (const Json& e : run.then) {
         const bool now = e["after"] == run.step || (e["after"] == "end" && run.step == last);
         if (now && !check(run, e)) {
-          ++counts.unjudged[e["op"]];
+          ++session.unjudged[e["op"]];
         }
       }
     }
@@ -84,23 +71,22 @@ std::string run_case(Run& run, Counts& counts) {
 }
 
 // "not applicable", "passed", or why the first variant that fails does so.
-std::string verdict(Json record, const Arguments& arguments, Counts& counts) {
-  const Json& here = record.at(arguments.dialect);
+std::string verdict(Json record, Session& session) {
+  const Json& here = record.at(session.dialect);
   const std::string use = here.at("use");
   if (use == "skip") {
     return "not applicable";
   }
   record["then"] = normal(use == "own" ? here.at("then") : record.at(use));
   record["when"] = normal(record.at("when"));
+  const auto dialect = enum_of<model::Dialect>(session.dialect, "--dialect");
   for (const std::string variant : record.at("given").value("variants", Json::array({""}))) {
     Json copy = record;
     Json lines = Json::array();
-    Run run{copy["given"], copy["when"], copy["then"], lines};
-    run.dialect = model::parse_enum<model::Dialect>(arguments.dialect).value();
-    run.dag = record.at("layer") == "dag";
-    run.variant = variant;
-    const std::string why = run_case(run, counts);
-    for (const Json& line : arguments.verbose ? lines : Json()) {
+    const bool dag = record.at("layer") == "dag";
+    Run run{copy["given"], copy["when"], copy["then"], lines, dialect, dag, variant};
+    const std::string why = run_case(run, session);
+    for (const Json& line : session.verbose ? lines : Json()) {
       fmt::print("  {}\n", line.dump());
     }
     if (!why.empty()) {
@@ -110,34 +96,33 @@ std::string verdict(Json record, const Arguments& arguments, Counts& counts) {
   return "passed";
 }
 
-int run_all(const Arguments& arguments) {
-  std::ifstream file(arguments.file);
-  Counts counts;
+int run_all(Session& session) {
+  auto& [path, dialect, only, verbose, verdicts, unjudged] = session;
+  std::ifstream file(path);
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
     try {
       const Json record = Json::parse(line);
       const std::string id = record.at("id");
-      if (arguments.only.empty() || has(arguments.only, id)) {
-        const std::string what = verdict(record, arguments, counts);
+      if (only.empty() || has(only, id)) {
+        const std::string what = verdict(record, session);
         const bool fine = what == "passed" || what == "not applicable";
-        ++counts.verdicts[fine ? what : "failed"];
-        fmt::print("{}", fine && !arguments.verbose ? "" : fmt::format("{} {}\n", id, what));
+        ++verdicts[fine ? what : "failed"];
+        fmt::print("{}", fine && !verbose ? "" : fmt::format("{} {}\n", id, what));
       }
     } catch (const std::exception& error) {
-      ++counts.verdicts["unusable"];
-      fmt::print(stderr, "{}:{}: {}\n", arguments.file, number, error.what());
+      ++verdicts["unusable"];
+      fmt::print(stderr, "{}:{}: {}\n", path, number, error.what());
     }
   }
-  if (!file.eof() || counts.verdicts.empty()) {
-    fmt::print(stderr, "{}: {}\n", arguments.file, file.eof() ? "no such case" : "cannot be read");
+  if (!file.eof() || verdicts.empty()) {
+    fmt::print(stderr, "{}: {}\n", path, file.eof() ? "no such case" : "cannot be read");
     return 2;
   }
-  for (const auto& [word, count] : counts.unjudged) {
+  for (const auto& [word, count] : unjudged) {
     fmt::print("not judged: {} of {}\n", count, word);
   }
-  auto& [verdicts, unjudged] = counts;
   fmt::print("{} passed, {} failed, {} not applicable\n", verdicts["passed"], verdicts["failed"],
              verdicts["not applicable"]);
   return verdicts["unusable"] > 0 ? 2 : verdicts["failed"] > 0 ? 1 : 0;
@@ -148,17 +133,17 @@ int run_all(const Arguments& arguments) {
 }  // namespace rehearse::conformance
 
 int main(int argc, char** argv) {
-  rehearse::conformance::Arguments arguments;
+  rehearse::conformance::Session session;
   CLI::App app("Drives the scheduler core with a suite of cases.", "conformance");
-  app.add_option("cases", arguments.file, "file of cases, JSON lines")->required();
-  auto* dialect = app.add_option("--dialect", arguments.dialect)->required();
+  app.add_option("cases", session.file, "file of cases, JSON lines")->required();
+  auto* dialect = app.add_option("--dialect", session.dialect)->required();
   dialect->check(CLI::IsMember({"spark", "psd"}));
-  app.add_option("--only", arguments.only, "ids")->delimiter(',');
-  app.add_flag("--verbose", arguments.verbose, "print what the core said");
+  app.add_option("--only", session.only, "ids")->delimiter(',');
+  app.add_flag("--verbose", session.verbose, "print what the core said");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return rehearse::conformance::run_all(arguments);
+  return rehearse::conformance::run_all(session);
 }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -14,10 +13,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "scheduler/core.hpp"
+
+namespace rehearse::model {
+// As the suite calls them.
+RH_ENUM_NAMES(scheduler::Locality, "PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF", "RACK_LOCAL", "ANY");
+}  // namespace rehearse::model
 
 namespace rehearse::conformance {
 
@@ -27,9 +32,21 @@ using scheduler::ExecutorId;
 using scheduler::StageIndex;
 
 // Refuses the record unless it holds.
-void demand(bool holds, const std::string& what);
+inline void demand(bool holds, const std::string& what) {
+  if (!holds) {
+    throw std::invalid_argument(what);
+  }
+}
+
 // Ends the case as failed unless it holds.
-void require(bool holds, const std::string& expected, const std::string& actual = "none");
+inline void require(bool holds, const std::string& expected, const std::string& actual = "none") {
+  if (!holds) {
+    throw std::runtime_error("expected " + expected + ", found " + actual);
+  }
+}
+
+// ---- lists, most of them of JSON objects; "keys" are those that an object must have, and their
+// values ----
 
 template <class List, class Value, class Part = std::identity>
 [[nodiscard]] bool has(const List& list, const Value& value, Part part = {}) {
@@ -45,9 +62,25 @@ template <class List, class Value, class Part = std::identity>
   return static_cast<std::size_t>(std::ranges::find(list, value, part) - std::ranges::begin(list));
 }
 
-// Levels of locality as the suite calls them, in the order of scheduler::Locality.
-inline constexpr std::string_view level_names[] = {"PROCESS_LOCAL", "NODE_LOCAL", "NO_PREF",
-                                                   "RACK_LOCAL", "ANY"};
+[[nodiscard]] bool matches(const Json& object, const Json& keys);
+// The one that matches, or null.
+template <class List>
+[[nodiscard]] auto* first(List& list, const Json& keys) {
+  const auto found = std::ranges::find_if(list, [&](const Json& o) { return matches(o, keys); });
+  return found == list.end() ? nullptr : &*found;
+}
+[[nodiscard]] bool any(const Json& list, const Json& keys);
+[[nodiscard]] Json all(const Json& list, const Json& keys);
+[[nodiscard]] const Json& the(const Json& list, const Json& keys);  // the case must have it
+[[nodiscard]] Json column(const Json& list, const std::string& key);
+[[nodiscard]] const Json& part(const Json& object, const std::string& key);  // or an empty object
+
+template <model::NamedEnum Enum>
+[[nodiscard]] Enum enum_of(const std::string& text, const std::string& field) {
+  const auto value = model::parse_enum<Enum>(text);
+  demand(value.has_value(), field + ": unknown word " + text);
+  return *value;
+}
 
 struct Executor {
   std::string name;
@@ -65,7 +98,7 @@ struct Job {
 
 struct Run {
   // ---- the case, of one record, so that errors name its fields ----
-  Json& given;  // its stages and edges are all there are, also the driver's own
+  Json& given;  // with the vocabulary's defaults; its stages and edges are all there are, also ours
   const Json& steps;
   const Json& then;  // the expectations that hold
   // What was said and done so far, each with its "step". A task_start line has also the "run" and
@@ -105,27 +138,15 @@ struct Run {
 
  private:
   void act(const std::function<void(scheduler::Actions&)>& what);
-  void note(const std::string& event, std::size_t executor);  // that takes no launches any more
+  void close(std::size_t executor, const std::string& event);  // a line: it takes no launches now
   [[nodiscard]] Json line(const scheduler::Actions& actions, const scheduler::Action& action) const;
 };
 
 // ---- engine.cpp: what the lines and the case say ----
 [[nodiscard]] const Json& vocabulary();  // vocabulary.json: what the words of the suite mean
-[[nodiscard]] bool matches(const Json& line, const Json& keys);  // has all keys and values
-// The one that matches, or null.
-template <class List>
-[[nodiscard]] auto* first(List& list, const Json& keys) {
-  const auto found =
-      std::ranges::find_if(list, [&](const Json& word) { return matches(word, keys); });
-  return found == list.end() ? nullptr : &*found;
-}
-[[nodiscard]] bool any(const Json& list, const Json& keys);
-[[nodiscard]] Json all(const Json& list, const Json& keys);
-[[nodiscard]] const Json& the(const Json& list, const Json& keys);  // the case must have it
-[[nodiscard]] const Json& part(const Json& object, const std::string& key);  // or an empty object
-[[nodiscard]] Json column(const Json& list, const std::string& key);
 // The lines of an event that match; those of work that the case does not name are left out.
 [[nodiscard]] Json said(const Run& run, const std::string& event, Json keys);
+[[nodiscard]] Json last_said(const Run& run, const std::string& event, const Json& keys);  // or {}
 [[nodiscard]] Json about(const Json& word);  // what of a word of the case lines have too
 [[nodiscard]] std::int32_t latest_attempt(const Run& run, const std::string& stage);
 // Of an attempt; of all of the stage if there is no such attempt.

@@ -1,5 +1,6 @@
 // Steps of a case as inputs, and where its tasks run: what its later steps say of their ends.
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "tests/conformance/run.hpp"
 
@@ -7,61 +8,33 @@ namespace rehearse::conformance {
 
 using namespace scheduler;
 
-// ---- the cluster: at stage level large enough for everything, unless the case counts slots; at
-// task level larger than what is offered of it ----
-
-std::size_t executor_of(Run& run, const std::string& name, bool open) {
-  for (std::size_t i = run.executors.size(); i-- > 0;) {
-    const bool gone = open && any(run.lines, {{"row", i}, {"gone", true}});
-    if (run.narrow || (run.executors[i].name == name && !gone)) {
-      return i;
-    }
-  }
-  // hostA-exec and hostA-exec1 are on hostA, if neither the case's list nor a step says otherwise.
-  Json record = {{"host", name.substr(0, name.find('-'))}};
-  if (const Json* row = first(part(run.given, "executors"), {{"id", name}})) {
-    record.update(*row);
-  }
-  bool offers = run.dag;
-  for (const Json& step : run.steps) {
-    const bool here = matches(step, {{"executor", name}}) && step.contains("host");
-    record["host"] = here ? step["host"] : record["host"];
-    offers |= step["op"].get<std::string>().starts_with("offer");
-  }
-  const std::string host = record["host"];
-  model::ExecutorSpec spec;
-  spec.resources = {(offers ? 1'000'000 : record.value("cpus", 64)) * 1000LL,
-                    (run.dag ? 1'000'000 : part(record, "resources").value("gpu", 0)) * 1000LL};
-  if (const std::string rack = part(run.given, "racks").value(host, ""); !rack.empty()) {
-    spec.rack = run.names.intern(rack);
-  }
-  if (const Json& bound = part(run.given, "executor_profiles"); bound.contains(name)) {
-    spec.profile = profile_of(run, bound[name]);
-  }
-  return run.join(name, host, spec);
-}
-
 namespace {
 
+// The name of what a step is done with, or null.
+const Json& input_of(const Json& step) {
+  return vocabulary()["inputs"].at(step.at("op").get<std::string>());
+}
+
 // A job of stages of which each reads the one in front of it, over an edge of the kind "input".
-void submit_chain(Run& run, Json job, const std::vector<Json>& stages) {
+void submit_chain(Run& run, Json job, const Json& stages) {
   for (const Json& record : stages) {
-    if (&record != &stages.front()) {
-      const Json& from = run.given["stages"].back().at("id");
-      const Json& kind = record.value("input", "regular");
-      run.given["edges"].push_back(
-          {{"from", from}, {"to", record.at("id")}, {"kind", kind}, {"shuffle", from}});
+    if (job.contains("final_stage")) {
+      run.given["edges"].push_back({{"from", job["final_stage"]},
+                                    {"to", record.at("id")},
+                                    {"kind", record.value("input", "regular")},
+                                    {"shuffle", job["final_stage"]}});
     }
     run.given["stages"].push_back(record);
+    job["final_stage"] = record.at("id");
   }
-  job.update({{"kind", "result"}, {"final_stage", stages.back().at("id")}});
+  job["kind"] = "result";
   submit_job(run, job);
 }
 
 void make_cluster(Run& run) {
   if (run.narrow) {
     const Json& cluster = run.given["cluster"];
-    const int slots = cluster.at("slots").value("default", 0);
+    const int slots = cluster["slots"].value("default", 0);
     model::ExecutorSpec spec;
     spec.resources = {(slots == 0 ? 1000 : slots) * 1000LL};  // 0 slots: those of a held executor
     (void)run.join("cluster", "cluster", spec);
@@ -69,12 +42,13 @@ void make_cluster(Run& run) {
       run.hold(0, model::HoldCause::hold);
     }
     if (const Json& busy = part(cluster, "busy"); !busy.empty()) {
-      submit_chain(run, {{"id", "(others)"}}, {{{"id", "(busy)"}, {"tasks", busy.at("default")}}});
+      const Json stage = {{"id", "(busy)"}, {"tasks", busy.at("default")}};
+      submit_chain(run, {{"id", "(others)"}}, Json::array({stage}));
     }
     return;
   }
-  auto named = column(part(run.given, "executors"), "id").get<Names>();
-  const Json preferred = {part(run.given, "narrow_preferred"), part(run.given, "cached")};
+  auto named = column(run.given["executors"], "id").get<Names>();
+  const Json preferred = {run.given["narrow_preferred"], run.given["cached"]};
   for (const Json& host : preferred.flatten()) {
     if (host.is_string()) {
       named.insert(host.get<std::string>() + "-exec");
@@ -94,11 +68,11 @@ void make_cluster(Run& run) {
 
 // Attempts that the core never makes are read as the nearest of those it made.
 std::int32_t attempt_of(const Run& run, const Json& step) {
-  const Json all = said(run, "stage_submitted", {{"stage", step.at("stage")}});
-  if (step.at("attempt") == "latest" || all.empty()) {
+  const Json made = column(said(run, "stage_submitted", {{"stage", step.at("stage")}}), "attempt");
+  if (step.at("attempt") == "latest" || made.empty()) {
     return latest_attempt(run, step["stage"]);
   }
-  return std::clamp<std::int32_t>(step["attempt"], all.front()["attempt"], all.back()["attempt"]);
+  return std::clamp<std::int32_t>(step["attempt"], made.front(), made.back());
 }
 
 // The tasks a step ends, in an attempt: partition, and executor where it is said; "all" are those
@@ -107,12 +81,12 @@ Json tasks_of(const Run& run, const Json& step, const Json& attempt) {
   if (step.contains("task")) {
     return Json::array({step});
   }
-  Json tasks = step.value("tasks", Json::array());
   const Json of = {{"stage", step.at("stage")}, {"attempt", attempt}, {"injected", true}};
-  const Json over = said(run, "task_end", of);
+  const Json over = column(said(run, "task_end", of), "partition");
   const Json& some = part(step, "partitions");
+  Json tasks = step.value("tasks", Json::array());
   for (const Json& partition : some == "all" ? partitions_of(run, step["stage"], attempt) : some) {
-    if (some != "all" || !any(over, {{"partition", partition}})) {
+    if (some != "all" || !has(over, partition)) {
       tasks.push_back({{"partition", partition}});
     }
   }
@@ -121,54 +95,6 @@ Json tasks_of(const Run& run, const Json& step, const Json& attempt) {
   }
   return tasks;
 }
-
-}  // namespace
-
-TaskEnded end_of(const std::string& reason) {
-  TaskEnded ended;
-  if (reason != "success") {
-    const bool killed = reason == "killed";
-    ended.status = killed ? model::TaskStatus::killed : model::TaskStatus::failed;
-    ended.reason = model::parse_enum<model::TaskReason>(killed ? "external" : reason);
-    demand(ended.reason || has(vocabulary()["ends_not_done"], reason),
-           "/when/reason: unknown word " + reason);
-    require(ended.reason.has_value(), "an input for " + reason);
-  }
-  return ended;
-}
-
-// On the executor of the first later step that ends its partition in its attempt or, failing that,
-// in one that is read as the latest. A copy runs elsewhere.
-std::size_t where(Run& run, const Json& start) {
-  static const Names ends{"tasks_finished", "fetch_failed", "tasks_failed"};
-  const std::string stage = start.at("stage");
-  const bool map = any(run.given["stages"], {{"id", stage}, {"kind", "map"}});
-  enum { none, as_latest, same } best = start["speculative"] ? same : none;
-  std::string place;
-  for (auto i = static_cast<std::size_t>(run.step) + 1; i < run.steps.size(); ++i) {
-    const Json& step = run.steps[i];
-    if (!ends.contains(step["op"]) || step.at("stage") != stage) {
-      continue;
-    }
-    const Json& attempt = step.at("attempt");
-    const bool read = attempt == "latest" || attempt > latest_attempt(run, stage);
-    const auto here = attempt == start["attempt"] ? same : read ? as_latest : none;
-    const Json tasks = tasks_of(run, step, start["attempt"]);
-    const Json* task = first(tasks, {{"partition", start["partition"]}});
-    const std::string executor = task != nullptr ? task->value("executor", "") : "";
-    const bool gone = lost(run, executor) && step.value("launched", "").starts_with("before");
-    if (task != nullptr && here > best && !gone) {
-      best = here;
-      place = executor;
-      if (place.empty() && step["op"] == "tasks_finished" && map) {
-        place = std::string("host") + char('A' + (task - &tasks.front()) % 26) + "-exec";  // A.2
-      }
-    }
-  }
-  return executor_of(run, place.empty() ? "spare" : place);
-}
-
-namespace {
 
 // The next tick of speculation comes, and what it starts. The core arms ticks in its passes: where
 // slots are offered one by one, in one that offers nothing.
@@ -180,14 +106,14 @@ void tick(Run& run, const Json& /*step*/) {
   run.settle();
 }
 
-// The start of the run that a step ends, or null if that is over.
+// The start of the run that a step ends, or null if that is over: it has no id any more, so an
+// engine drops what it says.
 Json ended_run(Run& run, const Json& step, Json keys, const std::string& executor) {
   if (step.contains("task")) {
     if (said(run, "task_start", keys).empty()) {
       keys.erase("try");  // one that the core never makes is read as the latest
     }
     require(!said(run, "task_start", keys).empty(), "a start of " + keys.dump());
-    return running(run, keys);
   }
   Json copy = keys;
   copy["speculative"] = true;
@@ -199,7 +125,6 @@ Json ended_run(Run& run, const Json& step, Json keys, const std::string& executo
     keys["executor"] = executor;
   }
   const Json found = running(run, keys);
-  // A run that is over has no id any more, so an engine drops what it says.
   require(!found.is_null() || any.is_null() || lost(run, executor), keys.dump(),
           "on another executor");
   return found;
@@ -229,15 +154,15 @@ void end_tasks(Run& run, const Json& step) {
       continue;
     }
     const std::string stage = start["stage"];
-    if (const Json& sizes = part(part(run.given, "output_sizes"), stage); !sizes.empty()) {
+    if (const Json& sizes = part(run.given["output_sizes"], stage); !sizes.empty()) {
       ended.output_bytes = sizes.at(static_cast<std::size_t>(partition)).get<std::int64_t>();
     }
     run.end(start, ended, true);
-    if (const Json& to = part(part(run.given, "outputs_migrated_to"), std::to_string(partition));
+    if (const Json& to = part(run.given["outputs_migrated_to"], std::to_string(partition));
         to.is_string() && !ended.reason) {
       const Job& job = job_with(run, stage);
-      const ExecutorId target{executor_of(run, to)};
-      run.feed(MoveOutput{job.id, index_in(job, stage), partition, target});
+      run.feed(
+          MoveOutput{job.id, index_in(job, stage), partition, ExecutorId{executor_of(run, to)}});
     }
   }
 }
@@ -263,9 +188,9 @@ void lose(Run& run, const Json& step) {
     run.hold(lost, model::HoldCause::hold);  // the notice comes with the cause
     return;
   }
-  const Json& keys = part(run.given, "config");
+  const Json& config = run.given["config"];
   const bool said =
-      keys.contains("external_shuffle_service") || keys.contains("reliable_shuffle_storage");
+      config.contains("external_shuffle_service") || config.contains("reliable_shuffle_storage");
   const bool host =
       step.value("worker_lost", false) || (run.options.config.outputs_survive_executor && !said);
   const auto cause = step.value("caused_by_app", false) ? model::LossCause::exit_by_app
@@ -279,7 +204,7 @@ void lose(Run& run, const Json& step) {
 }
 
 void submit(Run& run, const Json& step) {
-  submit_job(run, the(run.given.at("jobs"), {{"id", step.at("job")}}));
+  submit_job(run, the(run.given["jobs"], {{"id", step.at("job")}}));
 }
 
 // Of the job that a step names, or of that with its stage; all if it names neither.
@@ -313,19 +238,21 @@ void run_input(Run& run, const std::string& set) {
   }
 }
 
+// As the case has it of the set, or of a partition of it: S.0.
 void exclude(Run& run, const Job& job) {
-  for (const auto& [name, places] : part(run.given, "excluded").items()) {
-    const Json word = normal({{"set", name}});  // S.0: only its partition 0
-    Exclude input{job.id, index_in(job, job.name), word.value("attempt", -1), {}, {}};
-    const bool here = word["stage"] == job.name;
-    for (const std::string executor : here ? part(places, "executors") : Json()) {
-      input.executor = ExecutorId{executor_of(run, executor)};
-      run.feed(input);
-    }
-    input.executor = {};
-    for (const std::string host : here ? part(places, "hosts") : Json()) {
-      input.host = run.names.intern(host);
-      run.feed(input);
+  for (const auto& [name, places] : run.given["excluded"].items()) {
+    const Json word = normal({{"set", name}});
+    const Json here = word["stage"] == job.name ? places : Json();
+    for (const auto& [kind, of_kind] : here.items()) {
+      for (const std::string place : of_kind) {
+        Exclude input{job.id, index_in(job, job.name), word.value("attempt", -1), {}, {}};
+        if (kind == "executors") {
+          input.executor = ExecutorId{executor_of(run, place)};
+        } else {
+          input.host = run.names.intern(place);
+        }
+        run.feed(input);
+      }
     }
   }
 }
@@ -345,14 +272,12 @@ void submit_set(Run& run, const Json& word) {
   record["id"] = set;
   const bool pipelined = record.value("pipelined", false);
   const bool input = word.contains("attempt") || any(run.steps, {{"reason", "fetch_failed"}});
-  const bool reader = pipelined || any(run.then, {{"op", "expect_resubmitted"}}) ||
-                      any(run.then, {{"op", "expect_counted_failures"}});
-  std::vector<Json> stages;
+  Json stages = Json::array({record});
   if (input) {
-    stages.push_back({{"id", "(input)" + set}, {"tasks", 1}});
+    stages.insert(stages.begin(), Json{{"id", "(input)" + set}, {"tasks", 1}});
   }
-  stages.push_back(record);
-  if (reader) {
+  if (pipelined || any(run.then, {{"op", "expect_resubmitted"}}) ||
+      any(run.then, {{"op", "expect_counted_failures"}})) {
     const char* kind = pipelined ? "pipelined" : "regular";
     stages.push_back({{"id", "(reader)" + set}, {"tasks", 1}, {"input", kind}});
   }
@@ -369,23 +294,22 @@ void submit_set(Run& run, const Json& word) {
 // A single offer is one slot of the executor, or as many as a group needs to be admitted where
 // slots are reserved (A2), the reader's beside it. A round that leaves out an executor is partial.
 void offer(Run& run, const Json& step) {
-  const Json* group = first(run.given["tasksets"], {{"stage", "S"}, {"pipelined", true}});
-  const bool reserved =
-      group != nullptr && run.options.config.admission.hold == model::Hold::reserve;
-  Json free = step.value("free", Json::object());
   OfferRound round{{}, RoundKind::single, {}};
-  if (step["op"] != "offer_round") {
-    free[step.value("executor", "e0")] = reserved ? group->at("tasks") : Json(1);
-    if (reserved) {
-      free[run.executors[executor_of(run, "(hidden)")].name] = 1;
-    }
-    round.limit = static_cast<Locality>(
-        place_of(level_names, step.value("max_locality", "ANY"), "level of locality"));
-  } else {
+  Json free = step.value("free", Json::object());
+  if (step["op"] == "offer_round") {
     const bool all = std::ranges::all_of(run.executors, [&](const Executor& row) {
       return lost(run, row.name) || row.name.starts_with('(') || free.contains(row.name);
     });
     round.kind = all ? RoundKind::complete : RoundKind::partial;
+  } else {
+    const Json* group = first(run.given["tasksets"], {{"stage", "S"}, {"pipelined", true}});
+    const bool reserved =
+        group != nullptr && run.options.config.admission.hold == model::Hold::reserve;
+    free[step.value("executor", "e0")] = reserved ? group->at("tasks") : Json(1);
+    if (reserved) {
+      free[run.executors[executor_of(run, "(hidden)")].name] = 1;
+    }
+    round.limit = enum_of<Locality>(step.value("max_locality", "ANY"), "/when/max_locality");
   }
   for (const auto& [name, slots] : free.items()) {
     round.offers.push_back({ExecutorId{executor_of(run, name)},
@@ -401,45 +325,111 @@ void offer(Run& run, const Json& step) {
 void open_rights(Run& run, const Json& step) {
   if (run.jobs.empty()) {  // else another attempt of it
     const int tasks = step.at("max_partition").get<int>() + 1;
-    submit_chain(run, {{"id", "J1"}}, {{{"id", step.at("stage")}, {"tasks", tasks}}});
+    const Json stage = {{"id", step.at("stage")}, {"tasks", tasks}};
+    submit_chain(run, {{"id", "J1"}}, Json::array({stage}));
   }
 }
 
 template <class Kind>
 void commit(Run& run, const Json& step) {
   const Job& job = job_with(run, step.at("stage"));
-  run.feed(Kind{{job.id, index_in(job, step.at("stage")), step.at("attempt"), step.at("partition"),
+  run.feed(Kind{{job.id, index_in(job, step["stage"]), step.at("attempt"), step.at("partition"),
                  step.at("try")}});
 }
 
 // clang-format off
-const std::map<std::string, void (*)(Run&, const Json&)> words{
-    {"job_submitted", submit}, {"map_stage_job_submitted", submit}, {"job_cancelled", cancel},
-    {"all_jobs_cancelled", cancel}, {"kill_all_attempts", cancel}, {"taskset_removed", cancel},
-    {"stage_ended", cancel}, {"stage_started", open_rights}, {"tasks_finished", end_tasks},
-    {"tasks_failed", end_tasks}, {"fetch_failed", end_tasks}, {"task_finished", end_tasks},
-    {"task_failed", end_tasks}, {"taskset_aborted", give_up}, {"resubmit_timer_fired", resubmit},
-    {"executor_lost", lose}, {"offer", offer}, {"offer_round", offer}, {"offer_repeated", offer},
-    {"taskset_submitted", submit_set}, {"speculation_check", tick},
-    {"commit_requested", commit<CommitAsked>}, {"task_completed", commit<CommitEnded>},
-    {"tasks_resubmitted", [](Run&, const Json&) {}},  // the core does so itself at the loss
-    {"task_status", [](Run& run, const Json& step) {  // lost: it takes its executor with it
+const std::map<std::string, void (*)(Run&, const Json&)> inputs{
+    {"submit", submit}, {"cancel", cancel}, {"open_rights", open_rights}, {"end_tasks", end_tasks},
+    {"give_up", give_up}, {"resubmit", resubmit}, {"lose", lose}, {"offer", offer}, {"tick", tick},
+    {"submit_set", submit_set}, {"ask_commit", commit<CommitAsked>},
+    {"end_commit", commit<CommitEnded>}, {"nothing", [](Run&, const Json&) {}},
+    {"lose_where_it_runs", [](Run& run, const Json& step) {
        const Json start = running(run, about(step));
        require(!start.is_null(), "a running task");
        run.lose(start["row"], model::LossCause::process); }},
-    {"executor_added", [](Run& run, const Json& step) {
-       (void)executor_of(run, step.at("executor")); }},
-    {"executor_decommissioned", [](Run& run, const Json& step) {
+    {"join", [](Run& run, const Json& step) { (void)executor_of(run, step.at("executor")); }},
+    {"drain", [](Run& run, const Json& step) {
        run.hold(executor_of(run, step.at("executor")), model::HoldCause::decommission); }},
-    {"clock_advanced", [](Run& run, const Json& step) {
+    {"elapse", [](Run& run, const Json& step) {
        run.elapse(step.at("ms").get<std::int64_t>() * model::millisecond); }}};
 // clang-format on
 
 }  // namespace
 
-bool is_input(const std::string& op) {
-  return words.contains(op) || has(vocabulary()["inputs_not_done"], op);
+std::size_t executor_of(Run& run, const std::string& name, bool open) {
+  for (std::size_t i = run.executors.size(); i-- > 0;) {
+    const bool gone = open && any(run.lines, {{"row", i}, {"gone", true}});
+    if (run.narrow || (run.executors[i].name == name && !gone)) {
+      return i;
+    }
+  }
+  // hostA-exec and hostA-exec1 are on hostA, if neither the case's list nor a step says otherwise.
+  Json record = {{"host", name.substr(0, name.find('-'))}};
+  for (const Json& own : all(run.given["executors"], {{"id", name}})) {
+    record.update(own);
+  }
+  bool offers = run.dag;
+  for (const Json& step : run.steps) {
+    const bool here = matches(step, {{"executor", name}}) && step.contains("host");
+    record["host"] = here ? step["host"] : record["host"];
+    offers |= step["op"].get<std::string>().starts_with("offer");
+  }
+  const std::string host = record["host"];
+  model::ExecutorSpec spec;
+  spec.resources = {(offers ? 1'000'000 : record.value("cpus", 64)) * 1000LL,
+                    (run.dag ? 1'000'000 : part(record, "resources").value("gpu", 0)) * 1000LL};
+  if (const Json& racks = run.given["racks"]; racks.contains(host)) {
+    spec.rack = run.names.intern(racks[host].get<std::string>());
+  }
+  if (const Json& bound = run.given["executor_profiles"]; bound.contains(name)) {
+    spec.profile = profile_of(run, bound[name]);
+  }
+  return run.join(name, host, spec);
 }
+
+TaskEnded end_of(const std::string& reason) {
+  TaskEnded ended;
+  if (reason != "success") {
+    const bool killed = reason == "killed";
+    ended.status = killed ? model::TaskStatus::killed : model::TaskStatus::failed;
+    ended.reason = model::parse_enum<model::TaskReason>(killed ? "external" : reason);
+    demand(ended.reason || has(vocabulary()["ends_not_done"], reason),
+           "/when/reason: unknown word " + reason);
+    require(ended.reason.has_value(), "an input for " + reason);
+  }
+  return ended;
+}
+
+// On the executor of the first later step that ends its partition in its attempt or, failing that,
+// in one that is read as the latest.
+std::size_t where(Run& run, const Json& start) {
+  const Json& stage = start.at("stage");
+  const bool map = any(run.given["stages"], {{"id", stage}, {"kind", "map"}});
+  const auto& steps = run.steps.get_ref<const Json::array_t&>();
+  for (const bool as_latest : {false, true}) {
+    for (const Json& step : steps | std::views::drop(run.step + 1)) {
+      if (input_of(step) != "end_tasks" || step.at("stage") != stage) {
+        continue;
+      }
+      const Json& attempt = step.at("attempt");
+      const bool latest = attempt == "latest" || attempt > latest_attempt(run, stage);
+      const Json tasks = tasks_of(run, step, start["attempt"]);
+      const Json* task = first(tasks, {{"partition", start["partition"]}});
+      std::string executor = task != nullptr ? task->value("executor", "") : "";
+      const bool gone = lost(run, executor) && step.value("launched", "").starts_with("before");
+      if (task == nullptr || gone || !(as_latest ? latest : attempt == start["attempt"])) {
+        continue;
+      }
+      if (executor.empty() && step["op"] == "tasks_finished" && map) {
+        executor = std::string("host") + char('A' + (task - &tasks.front()) % 26) + "-exec";  // A.2
+      }
+      return executor_of(run, executor.empty() ? "spare" : executor);
+    }
+  }
+  return executor_of(run, "spare");
+}
+
+bool is_input(const std::string& op) { return vocabulary()["inputs"].contains(op); }
 
 void begin(Run& run) {
   read_case(run);
@@ -453,14 +443,14 @@ void begin(Run& run) {
 }
 
 void take_step(Run& run, const Json& step) {
-  const auto word = words.find(step["op"]);
-  require(word != words.end(), "an input for " + step["op"].dump());
-  word->second(run, step);
+  const Json& input = input_of(step);
+  require(!input.is_null(), "an input for " + step["op"].dump());
+  inputs.at(input)(run, step);
   run.settle();
   if (!run.dag) {
     run.elapse(0);
   }
-  if (run.step == run.given.value("cached_from_step", -1)) {
+  if (run.step == run.given["cached_from_step"]) {
     tell_cached(run);
   }
 }
