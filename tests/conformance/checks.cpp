@@ -142,7 +142,7 @@ struct Check {
                                   : armed && failed.contains(stage) ? "failed"
                                   : done                            ? "done"
                                                                     : "waiting";
-        if (phase == e.at("phase")) {
+        if (e.at("phase") == phase) {
           found.insert(stage);
         }
       }

@@ -10,7 +10,7 @@
 #include "tests/conformance/run.hpp"
 
 namespace rehearse::scheduler {
-// What options of a case set.
+// What the vocabulary's rows of options set.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(ExclusionOptions, on_failure, unschedulable_timeout)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(EngineOptions, unregister_outputs_on_host,
                                                 ignore_decommission_fetch_failures,
@@ -68,6 +68,7 @@ void read_options(Run& run) {
     demand(known.contains(key), "/given/config: unknown word " + key);
     const Json& row = known[key];
     require(value == row.value("only", value), "option " + key);
+    demand(!row.contains("unless") || value.is_boolean(), "/given/config: true or false: " + key);
     const bool asked = value != row.value("unless", Json()) && row.value("in", dialect) == dialect;
     if (asked && row.contains("axis")) {
       axes.insert(fmt::format(fmt::runtime(row["axis"].get<std::string>()), value.dump()));
@@ -79,8 +80,9 @@ void read_options(Run& run) {
   }
   const auto text =
       model::parse_configuration(fmt::format("{}[{}]", dialect, fmt::join(axes, ",")));
-  const auto config = model::resolve_configuration(text.value(), run.names);
-  demand(config.has_value(), "/given/config: " + (config ? "" : config.error().what));
+  const model::Result<model::SchedulerConfig> config =
+      text ? model::resolve_configuration(*text, run.names) : std::unexpected(text.error());
+  demand(config.has_value(), "/given/config: " + (config ? "" : model::to_string(config.error())));
   run.options.config = *config;
   run.options.engine = engine.get<EngineOptions>();
   run.options.autoscaling = options.value("dynamic_allocation", false);

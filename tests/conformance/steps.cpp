@@ -342,8 +342,9 @@ const std::map<std::string, void (*)(Run&, const Json&)> inputs{
     {"submit", submit}, {"cancel", cancel}, {"open_rights", open_rights}, {"end_tasks", end_tasks},
     {"give_up", give_up}, {"resubmit", resubmit}, {"lose", lose}, {"offer", offer}, {"tick", tick},
     {"submit_set", submit_set}, {"ask_commit", commit<CommitAsked>},
-    {"end_commit", commit<CommitEnded>}, {"nothing", [](Run&, const Json&) {}},
-    {"lose_where_it_runs", [](Run& run, const Json& step) {
+    {"end_commit", commit<CommitEnded>},
+    {"nothing", [](Run&, const Json&) {}},  // the core does so itself at the loss
+    {"lose_where_it_runs", [](Run& run, const Json& step) {  // lost: with its executor
        const Json start = running(run, about(step));
        require(!start.is_null(), "a running task");
        run.lose(start["row"], model::LossCause::process); }},
