@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import tty
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 SECONDS_MAX = 600
 
@@ -24,7 +24,6 @@ class Place:
     name: str = ""        # what the program is told that it is called
     elsewhere: bool = False
     output: str = "pipe"  # or file, or terminal
-    folder: str = field(default="", init=False)
 
 
 def installed_locales(most):
