@@ -15,6 +15,7 @@ pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 find_package(Snappy REQUIRED)
 
 find_package(doctest 2.4 QUIET)
+find_package(rapidcheck CONFIG QUIET)  # Debian's has no version
 find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
 if(RH_BENCH)
   find_package(benchmark REQUIRED)

@@ -29,6 +29,7 @@ program_needs=(
 test_needs=(
   "python3 command:python3"
   "doctest-dev header:doctest/doctest.h"
+  "librapidcheck-dev header:rapidcheck.h"
 )
 # What makes ./check say more; without one of these it skips a step and says so.
 check_wishes=(

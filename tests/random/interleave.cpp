@@ -19,6 +19,7 @@
 #include "properties/registry.hpp"
 #include "scheduler/core.hpp"
 #include "sim/models/client.hpp"
+#include "tests/random/actions.hpp"
 
 namespace rehearse::testing {
 
@@ -28,53 +29,6 @@ using namespace scheduler;
 using model::Scenario;
 
 constexpr int steps_max = 600;
-
-bool same_action(const Action& left, const Action& right, const Actions& of_left,
-                 const Actions& of_right) {
-  if (left.index() != right.index()) {
-    return false;
-  }
-  if (const auto* entry = std::get_if<Entry>(&left)) {
-    return of_left.entries[entry->index] == of_right.entries[std::get<Entry>(right).index];
-  }
-  if (const auto* a = std::get_if<Launch>(&left)) {
-    const auto& b = std::get<Launch>(right);
-    return a->run == b.run && a->job == b.job && a->stage == b.stage && a->executor == b.executor &&
-           a->partition == b.partition && a->attempt == b.attempt &&
-           a->try_number == b.try_number && a->speculative == b.speculative && a->more == b.more;
-  }
-  if (const auto* a = std::get_if<EndTask>(&left)) {
-    const auto& b = std::get<EndTask>(right);
-    return a->run == b.run && a->status == b.status && a->reason == b.reason &&
-           a->counted == b.counted && a->shared == b.shared;
-  }
-  if (const auto* a = std::get_if<Kill>(&left)) {
-    const auto& b = std::get<Kill>(right);
-    return a->run == b.run && a->reason == b.reason && a->shared == b.shared;
-  }
-  if (const auto* a = std::get_if<ReturnSlot>(&left)) {
-    return a->run == std::get<ReturnSlot>(right).run;
-  }
-  if (const auto* a = std::get_if<ReturnShared>(&left)) {
-    const auto& b = std::get<ReturnShared>(right);
-    return a->job_name == b.job_name && a->executor_name == b.executor_name &&
-           a->profile_name == b.profile_name && a->count == b.count;
-  }
-  const auto& a = std::get<SetTimer>(left);
-  return a.timer == std::get<SetTimer>(right).timer && a.delay == std::get<SetTimer>(right).delay;
-}
-
-bool same_actions(const Actions& left, const Actions& right) {
-  if (left.list.size() != right.list.size()) {
-    return false;
-  }
-  for (std::size_t i = 0; i < left.list.size(); ++i) {
-    if (!same_action(left.list[i], right.list[i], left, right)) {
-      return false;
-    }
-  }
-  return true;
-}
 
 class Environment {
  public:
@@ -188,6 +142,31 @@ class Environment {
       copy_->step(input, of_copy_);
     }
     after_feeding();
+    if (is_report(input)) {
+      repeat(input);
+    }
+  }
+
+  // What an engine may tell twice, or tell of what is over (X12, FENCED).
+  static bool is_report(const Input& input) {
+    return std::holds_alternative<TaskEnded>(input) ||
+           std::holds_alternative<KillEffective>(input) ||
+           std::holds_alternative<LoseExecutor>(input) ||
+           std::holds_alternative<CancelJob>(input) || std::holds_alternative<TimerFired>(input);
+  }
+
+  // The core has heard it: again, it does nothing and changes nothing.
+  void repeat(const Input& input) {
+    const std::uint64_t before = core_.full_digest();
+    const bool wanted = core_.wants_pass();
+    Actions again;
+    core_.step(input, again);
+    if (!again.list.empty()) {
+      wrong_.push_back(fmt::format("told again, input {} does something", input.index()));
+    } else if (core_.full_digest() != before || core_.wants_pass() != wanted ||
+               (copy_ && !(core_ == *copy_))) {
+      wrong_.push_back(fmt::format("told again, input {} changes something", input.index()));
+    }
   }
 
   void pass() {
@@ -507,6 +486,7 @@ class Environment {
     const Timer timer = *at;
     timers_.erase(at);
     now_ = std::max(now_, timer.due);  // others may come late, none comes early
+    fired_.push_back(timer.id);
     step(TimerFired{timer.id});
   }
 
@@ -661,20 +641,26 @@ class Environment {
     }
   }
 
-  // Something that is over: changes nothing.
+  // Reports of all that is over, by any status: they change nothing.
   void late_input() {
     const Core before(core_);
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (!runs_[i].live) {
-        step(TaskEnded{RunId{i}, model::TaskStatus::success, std::nullopt, {}, 0});
-        break;
+        repeat(TaskEnded{RunId{i}, model::TaskStatus::success, std::nullopt, {}, 0});
+        repeat(TaskEnded{
+            RunId{i}, model::TaskStatus::failed, model::TaskReason::out_of_memory, {}, 0});
+        repeat(KillEffective{RunId{i}});
+      } else if (runs_[i].killed || runs_[i].returned) {
+        repeat(TaskEnded{RunId{i}, model::TaskStatus::success, std::nullopt, {}, 0});
       }
     }
     for (std::uint32_t i = 0; i < executors_.size(); ++i) {
       if (executors_[i].lost) {
-        step(LoseExecutor{ExecutorId{i}, model::LossCause::process});
-        break;
+        repeat(LoseExecutor{ExecutorId{i}, model::LossCause::host});
       }
+    }
+    for (const TimerId timer : fired_) {
+      repeat(TimerFired{timer});
     }
     if (!(core_ == before)) {
       wrong_.emplace_back("an input about something that is over changed the core");
@@ -740,6 +726,7 @@ class Environment {
   std::vector<bool> failed_;
   std::map<std::uint32_t, JobId> job_named_;
   std::vector<Timer> timers_;
+  std::vector<TimerId> fired_;
   std::size_t submitted_ = 0;
   bool rejected_ = false;
 };

@@ -18,7 +18,9 @@ namespace rehearse::testing {
 //   - no internal fault; the promised properties that do not depend on time hold;
 //   - a copy of the core made anywhere is equal to it, and fed the same inputs it gives the same
 //     actions and stays equal; digest() agrees with full_digest();
-//   - a rejected submission leaves the core equal to a copy made before it (F9).
+//   - a rejected submission leaves the core equal to a copy made before it (F9);
+//   - every end of a task, kill that took effect, loss, cancel and timer is told twice, and ends of
+//     all that is over come again later: the core does nothing then and stays as it is.
 // `watcher`, if any, sees the journal; its instants are steps.
 [[nodiscard]] std::vector<std::string> judge_interleaving(const model::Scenario& scenario,
                                                           std::uint64_t seed, Reached& reached,

@@ -10,6 +10,7 @@
 namespace rehearse::testing {
 
 inline constexpr std::string_view unused_name = "zz-unused";
+inline constexpr std::string_view cancelled_name = "zz-cancelled";
 
 // An executor of a profile and with a resource of which nobody else has anything, there from the
 // start.
@@ -32,5 +33,14 @@ inline constexpr std::string_view unused_name = "zz-unused";
 // told of for that reason, or when faults count events of any job.
 [[nodiscard]] std::optional<model::Scenario> without_job(model::Scenario scenario,
                                                          std::string_view name);
+
+// A last job, of two stages that start together and need every slot for `default` that executors of
+// the file have, submitted and cancelled. Nothing if those are too few.
+[[nodiscard]] std::optional<model::Scenario> with_cancelled_gang(model::Scenario scenario,
+                                                                 model::Instant submitted,
+                                                                 model::Instant cancelled);
+// Every kind of fault, at every kind of moment of which there are never so many, and on attempts of
+// tasks that nobody gets to.
+[[nodiscard]] model::Scenario with_faults_that_never_come(model::Scenario scenario);
 
 }  // namespace rehearse::testing

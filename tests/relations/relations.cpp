@@ -5,104 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
-#include <tuple>
-#include <utility>
 
-#include "model/support/check.hpp"
-#include "model/support/journal_line.hpp"
-#include "policies/registry.hpp"
-#include "sim/simulation.hpp"
 #include "tests/relations/change.hpp"
 
 namespace rehearse::testing {
 
 namespace {
-
-class Recorder final : public model::Observer {
- public:
-  explicit Recorder(Journal& journal) : journal_(journal) {}
-  void begin(const model::NameTable& names) override { names_ = &names; }
-  void on(const model::Event& event) override {
-    if (event.as<model::RunStart>() != nullptr || event.as<model::Probe>() != nullptr ||
-        event.as<model::RunEnd>() != nullptr) {
-      return;
-    }
-    const std::string line = model::journal_line(event, *names_);
-    JournalLine& row = journal_.emplace_back();
-    row.at = event.t;
-    row.text = line.substr(line.find("\"e\":"));
-    row.event = value_of(row.text, "e");
-    row.job = value_of(row.text, "job");
-  }
-
- private:
-  // The text after the first "key":" of the line.
-  static std::string value_of(const std::string& text, std::string_view key) {
-    const std::string start = fmt::format("\"{}\":\"", key);
-    const std::size_t at = text.find(start);
-    if (at == std::string::npos) {
-      return {};
-    }
-    const std::size_t from = at + start.size();
-    return text.substr(from, text.find('"', from) - from);
-  }
-
-  Journal& journal_;
-  const model::NameTable* names_ = nullptr;
-};
-
-// Where they begin to differ, if they do; only the first lines of `other` when it is longer and may
-// be.
-std::optional<std::string> first_difference(const Journal& journal, const Journal& other,
-                                            bool may_go_on = false) {
-  const std::size_t common = std::min(journal.size(), other.size());
-  for (std::size_t i = 0; i < common; ++i) {
-    if (journal[i] != other[i]) {
-      return fmt::format("line {}: {} {} | {} {}", i, journal[i].at, journal[i].text, other[i].at,
-                         other[i].text);
-    }
-  }
-  if (journal.size() > common || (other.size() > common && !may_go_on)) {
-    const JournalLine& more = journal.size() > common ? journal[common] : other[common];
-    return fmt::format("{} lines against {}: {} {}", journal.size(), other.size(), more.at,
-                       more.text);
-  }
-  return std::nullopt;
-}
-
-bool says(const Journal& journal, std::string_view text) {
-  return std::ranges::any_of(journal, [text](const JournalLine& line) {
-    return line.text.find(text) != std::string::npos;
-  });
-}
-
-bool all_succeed(const Journal& journal) {
-  return !says(journal, "\"e\":\"job_rejected\"") && !says(journal, "\"outcome\":\"failed\"") &&
-         !says(journal, "\"outcome\":\"cancelled\"");
-}
-
-bool has_faults(const model::Scenario& scenario) {
-  return !scenario.faults.timed.empty() || !scenario.faults.tasks.empty();
-}
-
-// Inputs of one instant are shuffled by numbers that a change of the scenario changes.
-bool has_fixed_order(const model::Scenario& scenario) {
-  return !scenario.ties_shuffled && scenario.choices.empty();
-}
-
-// Which gangs behind a head a pass looks at before those that it only announces depends on whether
-// any executor is bound (decision 3): of refusals in a row the order says nothing.
-void sort_refusals(Journal& journal) {
-  const auto refused = [](const JournalLine& line) { return line.event == "group_queued"; };
-  for (auto at = journal.begin(); at != journal.end();) {
-    const auto from = std::find_if(at, journal.end(), refused);
-    at = std::find_if_not(from, journal.end(), refused);
-    std::ranges::sort(from, at, {},
-                      [](const JournalLine& line) { return std::tuple(line.at, line.text); });
-  }
-}
 
 // R2: an executor that no job can use changes nothing but the numbers of those that join later.
 Verdict unused_executor(const model::Scenario& scenario, const Journal& journal) {
@@ -279,26 +188,26 @@ Verdict short_rules(const model::Scenario& scenario, const Journal& /*journal*/)
   return {true, first_difference(waiting, run_of(ample))};
 }
 
-constexpr std::array<Relation, 8> table{{{"unused executor", unused_executor},
-                                         {"one more executor", one_more_executor},
-                                         {"scaled times", scaled_times},
-                                         {"shifted times", shifted_times},
-                                         {"appended job", appended_job},
-                                         {"without a rejected job", without_rejected},
-                                         {"regular edges", regular_edges},
-                                         {"short rules", short_rules}}};
+constexpr auto table =
+    std::to_array<Relation>({{"renamed", renamed},
+                             {"unused executor", unused_executor},
+                             {"one more executor", one_more_executor},
+                             {"scaled times", scaled_times},
+                             {"shifted times", shifted_times},
+                             {"jobs in another order", jobs_in_another_order},
+                             {"faults in another order", faults_in_another_order},
+                             {"joins in another order", joins_in_another_order},
+                             {"edges in another order", edges_in_another_order},
+                             {"ends in another order", ends_in_another_order},
+                             {"appended job", appended_job},
+                             {"without a rejected job", without_rejected},
+                             {"cancelled while it waits", cancelled_early},
+                             {"faults that never come", faults_that_never_come},
+                             {"regular edges", regular_edges},
+                             {"short rules", short_rules},
+                             {"policies recomputed", policies_recomputed}});
 
 }  // namespace
-
-Journal run_of(const model::Scenario& scenario) {
-  Journal journal;
-  Recorder recorder(journal);
-  const auto policies = policies::make(scenario.scheduler);
-  RH_CHECK(policies.has_value());
-  const std::array<model::Observer*, 1> observers{&recorder};
-  (void)sim::run(scenario, *policies, observers);
-  return journal;
-}
 
 std::span<const Relation> relations() { return table; }
 

@@ -2,28 +2,15 @@
 // both are run. Nothing is known of what is right, only of what must not differ.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/scenario.hpp"
-#include "model/support/time.hpp"
+#include "tests/relations/journals.hpp"
 
 namespace rehearse::testing {
-
-struct JournalLine {
-  model::Instant at = 0;
-  std::string event;  // task_start, ...
-  std::string job;    // empty: of none
-  std::string text;   // from its event on, without the instant
-  bool operator==(const JournalLine&) const = default;
-};
-// A whole run but for the run line, the probes and the run_end line.
-using Journal = std::vector<JournalLine>;
-[[nodiscard]] Journal run_of(const model::Scenario& scenario);
 
 struct Verdict {
   bool applies = false;
@@ -36,5 +23,24 @@ struct Relation {
   Verdict (*check)(const model::Scenario& scenario, const Journal& journal);
 };
 [[nodiscard]] std::span<const Relation> relations();
+
+// ---- names and places in the file (order_relations.cpp) ----
+[[nodiscard]] Verdict renamed(const model::Scenario& scenario, const Journal& journal);
+[[nodiscard]] Verdict jobs_in_another_order(const model::Scenario& scenario,
+                                            const Journal& journal);
+[[nodiscard]] Verdict faults_in_another_order(const model::Scenario& scenario,
+                                              const Journal& journal);
+[[nodiscard]] Verdict joins_in_another_order(const model::Scenario& scenario,
+                                             const Journal& journal);
+[[nodiscard]] Verdict edges_in_another_order(const model::Scenario& scenario,
+                                             const Journal& journal);
+[[nodiscard]] Verdict ends_in_another_order(const model::Scenario& scenario,
+                                            const Journal& journal);
+
+// ---- what is added and leaves no trace (trace_relations.cpp) ----
+[[nodiscard]] Verdict cancelled_early(const model::Scenario& scenario, const Journal& journal);
+[[nodiscard]] Verdict faults_that_never_come(const model::Scenario& scenario,
+                                             const Journal& journal);
+[[nodiscard]] Verdict policies_recomputed(const model::Scenario& scenario, const Journal& journal);
 
 }  // namespace rehearse::testing
