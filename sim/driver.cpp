@@ -171,6 +171,7 @@ RunResult Driver::run() {
   result.journal_hash = hash_.value();
   result.events = events_;
   result.core_steps = steps_;
+  result.unseen = unseen_;
   result.faults_never_fired = faults_.never_fired();
   result.names = names_;
   return result;
@@ -218,6 +219,7 @@ void Driver::run_round(model::Instant instant) {
        static_cast<InputKind>(batch_.back().tag().event_class) == InputKind::task);
   const auto stale = [this, instant](const Event& event) { return is_stale(event, instant); };
   if (!arrivals && std::ranges::all_of(batch_, stale)) {
+    std::ranges::for_each(batch_, [this](const Event& event) { deliver_late(event); });
     const bool timers_only = std::ranges::all_of(batch_, [](const Event& event) {
       return static_cast<InputKind>(event.tag().event_class) == InputKind::timer;
     });
@@ -249,6 +251,7 @@ void Driver::run_round(model::Instant instant) {
                    planned[next_planned_]});
   }
   order_round(due);
+  note_timer_ties(due);
   for (const Due& input : due) {
     if (input.event == Event{} && input.submission.spec.valid()) {
       submit(input.submission);
@@ -296,6 +299,18 @@ void Driver::order_round(std::vector<Due>& due) {
   }
 }
 
+// Timers of the core that are set and stand side by side. They are the last kind.
+void Driver::note_timer_ties(const std::vector<Due>& due) {
+  const auto set = [this](const Due& input) {
+    return input.kind == InputKind::timer &&
+           pending_[input.event.tag().payload].what == Pending::What::timer &&
+           core_.is_set(scheduler::TimerId{pending_[input.event.tag().payload].index});
+  };
+  for (std::size_t i = due.size(); i > 1 && set(due[i - 1]) && set(due[i - 2]); --i) {
+    ++(due[i - 2].order < due[i - 1].order ? unseen_.timers_in_order : unseen_.timers_swapped);
+  }
+}
+
 void Driver::push_pending(model::Instant at, InputKind kind, Pending pending) {
   std::uint32_t slot = 0;
   if (free_pending_.empty()) {
@@ -325,7 +340,7 @@ bool Driver::is_stale(const Event& event, model::Instant instant) const {
   if (shares_slots_ && run.live && run.launch == tag.sequence && !run.killed) {
     return is_stale_shared(scheduler::RunId{tag.payload}, instant);
   }
-  return !(run.live && run.launch == tag.sequence && (!run.killed || instant == run.free_at));
+  return !(run.live && run.launch == tag.sequence && (!run.killed || instant == run.over_at));
 }
 
 void Driver::forget_batch() {
@@ -343,6 +358,7 @@ void Driver::deliver(const Event& event) {
     return;
   }
   if (is_stale(event, now_)) {
+    deliver_late(event);
     return;
   }
   const scheduler::RunId run{tag.payload};
@@ -351,6 +367,25 @@ void Driver::deliver(const Event& event) {
   } else {
     report_task(run);
   }
+}
+
+// X12: a success of which the status comes when the loss of its executor was noticed before. Once
+// the core has given the id to another run there is nobody left to whom it could be told.
+void Driver::deliver_late(const Event& event) {
+  const EventTag tag = event.tag();
+  if (static_cast<InputKind>(tag.event_class) != InputKind::task) {
+    return;
+  }
+  Run& run = runs_[tag.payload];
+  if (!run.late || run.launch != tag.sequence) {
+    return;
+  }
+  run.late = false;
+  ++unseen_.late_successes;
+  scheduler::TaskEnded told;
+  told.run = scheduler::RunId{tag.payload};
+  step(told);
+  RH_CHECK(actions_.list.empty(), tag.payload);
 }
 
 void Driver::deliver_pending(std::uint32_t slot) {

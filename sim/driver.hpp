@@ -49,9 +49,10 @@ class Driver {
     bool speculative = false;
     bool live = false;
     bool returned = false;       // its slot is free, its line waits (C6)
-    bool killed = false;         // only its slots are still held,
-    bool shared = false;         // with others of its group (A10),
-    model::Instant free_at = 0;  // until then
+    bool killed = false;         // only its slots are still held
+    bool shared = false;         // with others of its group (A10)
+    bool late = false;           // lost with its executor, its success is on the way
+    model::Instant over_at = 0;  // its work is; of a killed one: its slots are free
   };
   struct StageSim {
     StageDraws draws;
@@ -71,17 +72,6 @@ class Driver {
     bool shared = false;  // its rows stay after its end
     bool ended = false;
     bool used = false;
-  };
-  struct ExecutorSim {
-    model::NameId name;
-    model::NameId host;
-    std::int64_t speed_milli = model::milli;
-    std::int64_t runs = 0;  // slots in use
-    std::int32_t holds = 0;
-    bool dead = false;  // physically; deaths show only at the notice
-    model::Instant died_at = 0;
-    bool lost = false;  // noticed
-    bool draining = false;
   };
   // What an engine event other than a task's stands for.
   struct Pending {
@@ -124,6 +114,8 @@ class Driver {
   void forget_batch();
   void order_round(std::vector<Due>& due);
   void deliver(const Event& event);
+  void deliver_late(const Event& event);
+  void note_timer_ties(const std::vector<Due>& due);
   void deliver_pending(std::uint32_t slot);
   void step(const scheduler::Input& input);
   void pass();
@@ -181,7 +173,8 @@ class Driver {
 
   // ---- what the environment does (driver_environment.cpp) ----
   void report_task(scheduler::RunId run_id);
-  [[nodiscard]] bool never_reports(const Run& run);
+  [[nodiscard]] bool ended_by_itself(const Run& run) const;
+  [[nodiscard]] bool never_reports(const Run& run) const;
   [[nodiscard]] bool producer_died(const Run& run) const;
   void submit(const Submission& submission);
   void fire_fault(std::uint32_t index);
@@ -209,6 +202,7 @@ class Driver {
   scheduler::Actions actions_;
   scheduler::Actions nested_;  // of KillEffective: slots that a group shared, at most
   std::int64_t steps_ = 0;
+  Unseen unseen_;
   Engine engine_;
   model::Instant now_ = 0;
   model::Instant idle_until_ = 0;  // the last instant at which only tasks that are over were due
@@ -232,7 +226,6 @@ class Driver {
   std::vector<Processor> processors_;   // by ExecutorId
   std::vector<model::ExecutorId> changed_processors_;
   std::vector<scheduler::RunId> waiting_runs_;  // coupled: finished, for their producers
-  std::vector<model::Instant> ends_;  // coupled timing only: when the work of a run is over
   std::map<std::uint32_t, const model::TaskFault*> failing_;  // by launch number
   std::vector<JobSim> jobs_;
   std::vector<scheduler::JobId> free_jobs_;

@@ -158,9 +158,11 @@ void Driver::launch(const scheduler::Launch& action) {
   run.live = true;
   run.killed = false;
   run.returned = false;
+  run.late = false;
   ExecutorSim& executor = executors_[action.executor.index()];
   RH_CHECK(!executor.lost, action.executor.value);
   ++executor.runs;
+  unseen_.launches_on_dead += executor.dead ? 1 : 0;
   if (scaling_) {
     scaling_->policy.started(run.executor, model::ProfileId{std::uint32_t{run.profile}},
                              run.more + 1);
@@ -176,11 +178,7 @@ void Driver::launch(const scheduler::Launch& action) {
       add_faults_of_rest(task, plain_name, faults);
     }
   }
-  const model::Instant end = shares_slots_ ? 0 : end_of(action, task, faults);
-  if (scenario_.timing == model::Timing::coupled) {
-    ends_.resize(runs_.size());
-    ends_[action.run.index()] = end;
-  }
+  run.over_at = shares_slots_ ? 0 : end_of(action, task, faults);
   const model::Duration status =
       stage_sim(action.job, action.stage)
           .draws.status(scenario_.cluster.overheads,
@@ -194,7 +192,7 @@ void Driver::launch(const scheduler::Launch& action) {
   if (shares_slots_) {
     launch_shared(action, task, faults, status);
   } else if (!executor.dead) {
-    engine_.push(later(end, status),
+    engine_.push(later(run.over_at, status),
                  {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});
   }
 }
@@ -202,6 +200,8 @@ void Driver::launch(const scheduler::Launch& action) {
 void Driver::end_task(const scheduler::EndTask& action) {
   Run& run = runs_[action.run.index()];
   RH_CHECK(run.live && !run.killed, action.run.value);
+  run.late = action.reason == model::TaskReason::executor_lost && !run.returned &&
+             !failing_.contains(run.launch) && ended_by_itself(run);
   if (shares_slots_ && !run.returned) {
     lose_shared(action.run);
   }
@@ -268,8 +268,8 @@ void Driver::kill(const scheduler::Kill& action) {
   emit(line);
   run.killed = true;
   run.shared = action.shared;
-  run.free_at = later(now_, delay);
-  engine_.push(run.free_at,
+  run.over_at = later(now_, delay);
+  engine_.push(run.over_at,
                {static_cast<std::uint32_t>(InputKind::task), run.launch, action.run.value});
 }
 

@@ -13,28 +13,23 @@ constexpr std::uint32_t nobody = 0xFFFFFFFFU;
 
 }  // namespace
 
-// X12: what had not ended before its executor died never reports by itself.
-bool Driver::never_reports(const Run& run) {
+// Was its work over, well or not, before its executor died, if that is dead?
+bool Driver::ended_by_itself(const Run& run) const {
   const ExecutorSim& executor = executors_[run.executor.index()];
   if (shares_slots_) {
-    const auto index = static_cast<std::size_t>(&run - runs_.data());
-    return executor.dead && shared_runs_[index].over_at >= executor.died_at;
+    const SharedRun& row = shared_runs_[static_cast<std::size_t>(&run - runs_.data())];
+    return row.phase == SharedRun::Phase::over &&
+           (!executor.dead || row.over_at < executor.died_at);
   }
-  if (unnoticed_deaths_ == 0 || (!executor.dead && scenario_.timing != model::Timing::coupled)) {
-    return false;
-  }
-  const TryKey which{run.partition, run.attempt, run.try_number};
-  model::Duration status =
-      stage_sim(run.job, run.stage).draws.status(scenario_.cluster.overheads, which);
-  if (faults_.any_task_faults()) {
-    const model::TaskRef task = task_ref(run);
-    const model::NameId plain_name = jobs_[run.job.index()].plain_name;
-    TryFaults faults = faults_.of_try(task, task.partition, plain_name);
-    add_faults_of_rest(task, plain_name, faults);
-    status += faults.status_late;
-  }
-  const bool alive_at_end = !executor.dead || now_ - status < executor.died_at;
-  return !alive_at_end || (!failing_.contains(run.launch) && producer_died(run));
+  return (!executor.dead || run.over_at < executor.died_at) &&
+         (failing_.contains(run.launch) || !producer_died(run));
+}
+
+// X12: what had not ended before its executor died never reports by itself.
+bool Driver::never_reports(const Run& run) const {
+  const bool dead = executors_[run.executor.index()].dead;
+  const bool coupled = scenario_.timing == model::Timing::coupled;
+  return unnoticed_deaths_ > 0 && (dead || coupled) && !ended_by_itself(run);
 }
 
 // Coupled: a consumer that does not fail by itself waits for producers whose executor died before
@@ -49,7 +44,7 @@ bool Driver::producer_died(const Run& run) const {
     const Run& other = runs_[i];
     const ExecutorSim& executor = executors_[other.executor.index()];
     if (other.live && !other.killed && other.job == run.job && other.attempt == run.attempt &&
-        executor.dead && !executor.lost && ends_[i] >= executor.died_at &&
+        executor.dead && !executor.lost && other.over_at >= executor.died_at &&
         std::ranges::find(producers, other.stage.value) != producers.end()) {
       return true;
     }
@@ -189,6 +184,7 @@ void Driver::lose(const model::LoseExecutor& fault) {
     host = expected_[i].spec->host;
     if (expected_[i].due && (!expected_[i].own || expected_[i].asked)) {
       expected_[i].due = false;
+      ++unseen_.never_joined;
       if (scaling_) {
         member_will_not_come(i);
       }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "model/scenario.hpp"
+#include "model/support/time.hpp"
 #include "sim/models/autoscaler.hpp"
 #include "sim/models/processor.hpp"
 
@@ -25,6 +26,19 @@ struct SharedRun {
   model::Instant fails_at = -1;  // -1: never
   model::Instant over_at = -1;
   const model::TaskFault* failure = nullptr;
+};
+
+// An executor, by ExecutorId.
+struct ExecutorSim {
+  model::NameId name;
+  model::NameId host;
+  std::int64_t speed_milli = model::milli;
+  std::int64_t runs = 0;  // slots in use
+  std::int32_t holds = 0;
+  bool dead = false;  // physically; deaths show only at the notice
+  model::Instant died_at = 0;
+  bool lost = false;  // noticed
+  bool draining = false;
 };
 
 // An executor that the core was told to expect, by ExpectedId.

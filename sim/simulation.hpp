@@ -30,12 +30,22 @@ struct RunOptions {
   std::function<std::uint64_t(const model::TaskRef&)> checksum;
 };
 
+// What happened in a run that no line of its journal shows, and how often.
+struct Unseen {
+  std::int64_t late_successes = 0;    // X12: told to the core after the loss that gave them up
+  std::int64_t launches_on_dead = 0;  // X12: between the death of an executor and its notice
+  std::int64_t never_joined = 0;      // executors that were lost before they came
+  std::int64_t timers_in_order = 0;   // pairs that were due in one round, in the order in which
+  std::int64_t timers_swapped = 0;    // they were set, and in the other
+};
+
 struct RunResult {
   model::RunEndCause cause = model::RunEndCause::done;
-  model::Instant end_ns = 0;                      // of the last event; 0 when there was none
-  std::uint64_t journal_hash = 0;                 // XXH3-64 of scenario.md section 5
-  std::int64_t events = 0;                        // journal lines that the hash counts
-  std::int64_t core_steps = 0;                    // inputs and passes fed to the scheduler core
+  model::Instant end_ns = 0;       // of the last event; 0 when there was none
+  std::uint64_t journal_hash = 0;  // XXH3-64 of scenario.md section 5
+  std::int64_t events = 0;         // journal lines that the hash counts
+  std::int64_t core_steps = 0;     // inputs and passes fed to the scheduler core
+  Unseen unseen;
   std::vector<std::string> faults_never_fired;    // "faults/3: lose_executor e7", file order
   std::shared_ptr<const model::NameTable> names;  // text of every NameId of the journal
 };

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string>
 
+#include "model/waiting_bound.hpp"
 #include "properties/fuzz/marks.hpp"
 
 namespace rehearse::properties {
@@ -70,6 +71,25 @@ bool by_counted(const Scope& scope) {
          (scope.all || scope.config.failure.member == model::MemberFailure::counted);
 }
 
+bool by_finish(const Scope& scope) { return scope.tells_of_finish; }
+// Where admission looks and sets nothing aside, groups are launched like others, pass by pass.
+bool by_offers(const Scope& scope) {
+  return scope.groups && (scope.all || scope.config.admission.hold == model::Hold::check);
+}
+bool by_rerun(const Scope& scope) {
+  return scope.groups &&
+         (scope.all || scope.config.failure.group == model::GroupFailure::rerun_group);
+}
+// Pairs that are unbounded have nothing to come to: what ends waiting there is a limit of tries or
+// of time, which has marks of its own. That of `easy` no line shows.
+bool by_bound(const Scope& scope) {
+  const auto kind =
+      model::waiting_bound(scope.config.admission.queue, scope.config.admission.overtake).kind;
+  return scope.waits && scope.groups &&
+         (scope.all || kind == model::WaitingBound::never_passed ||
+          kind == model::WaitingBound::passed_until_aged);
+}
+
 bool by_bulk(const Scope& scope) {
   return scope.waits && (scope.all || scope.config.admission.hold == model::Hold::bulk);
 }
@@ -90,14 +110,30 @@ constexpr auto rows = std::to_array<Row>({
      [](const Scope& scope) {
        return scope.all || scope.config.edges != model::EdgesAxis::all_pipelined;
      }},
+    {Mark::stale_success, "success told after the loss that gave it up", by_all},
+    {Mark::launched_on_dead, "task launched on an executor that had died", by_all},
     {Mark::nobody_there_then_join, "no executor with work pending, then a join", by_all},
     {Mark::loss_of_process, "executor lost: process", by_all},
     {Mark::loss_of_host, "executor lost: host", by_all},
     {Mark::loss_of_exit_by_app, "executor lost: exit_by_app", by_all},
     {Mark::loss_by_decommission, "executor lost: decommission", by_all},
+    {Mark::lost_idle, "executor lost: idle", by_all},
+    {Mark::lost_with_member, "executor lost: a member ran on it", by_groups},
+    {Mark::lost_with_drained_output, "executor lost: output of a finished member on it", by_groups},
+    {Mark::lost_last, "executor lost: the last one, with work pending", by_all},
+    {Mark::lost_while_held, "executor lost: held", by_all},
+    {Mark::lost_while_draining, "executor lost: draining", by_all},
+    {Mark::lost_before_it_came, "executor lost: before it joined", by_all},
     {Mark::hold, "executor held", by_all},
     {Mark::join_later, "executor joined later", by_all},
     {Mark::cancelled, "job cancelled", by_all},
+    {Mark::cancelled_while_waiting, "job cancelled: a group waited for slots", by_waiting},
+    {Mark::cancelled_before_launched, "job cancelled: a group was not launched", by_offers},
+    {Mark::cancelled_while_running, "job cancelled: a group ran", by_groups},
+    {Mark::cancelled_in_replay_window, "job cancelled: in a replay window", by_finish},
+    {Mark::cancelled_before_rerun, "job cancelled: before a rerun", by_rerun},
+    {Mark::timers_in_order, "two timers of one round", by_all},
+    {Mark::timers_swapped, "two timers of one round, the later one first", by_all},
     {Mark::task_exception, "task failed: exception", by_all},
     {Mark::task_killed, "task killed from outside", by_all},
     {Mark::task_commit_denied, "task failed: commit_denied", by_all},
@@ -112,6 +148,11 @@ constexpr auto rows = std::to_array<Row>({
     {Mark::groups_joined_by_edge, "two groups joined by a regular edge", by_separate_groups},
     {Mark::one_task_group, "group of one task", by_groups},
     {Mark::waiting_head, "group waited for slots", by_waiting},
+    {Mark::blocked_by_head, "group that fits waits behind another",
+     [](const Scope& scope) {
+       return scope.waits && scope.groups &&
+              (scope.all || scope.config.admission.overtake == model::Overtake::never);
+     }},
     {Mark::compete_and_wait, "one group admitted while another begins to wait", by_waiting},
     {Mark::starvation_ends, "starved group admitted after a join", by_waiting},
     {Mark::backfill, "started behind a waiting head",
@@ -119,6 +160,7 @@ constexpr auto rows = std::to_array<Row>({
        return scope.waits &&
               (scope.all || scope.config.admission.overtake == model::Overtake::backfill);
      }},
+    {Mark::waited_to_bound, "group waited as long as its bound allows", by_bound},
     {Mark::retry_succeeds, "admitted by a retry", by_retry},
     {Mark::retry_used_up, "retries used up", by_retry},
     {Mark::failure_in_replay_window, "group failed in its replay window", by_deferral},
@@ -126,6 +168,7 @@ constexpr auto rows = std::to_array<Row>({
     {Mark::prefix_lost_while_group_runs, "input lost while the group that read it runs",
      by_separate_groups},
     {Mark::commits_again, "output committed again by a rerun", by_groups},
+    {Mark::used_again_after, "shuffle used again after the end of its job", by_groups},
     {Mark::held_back_then_released, "success held back, then released", by_after_parents},
     {Mark::held_back_then_dropped, "success held back, then dropped", by_after_parents},
     {Mark::harmless_kill, "member killed or denied and the group goes on", by_counted},
@@ -226,6 +269,11 @@ void Reached::state(const State& state) {
 }
 
 void Reached::faults(const model::Scenario& scenario, const sim::RunResult& result) {
+  hit(Mark::stale_success, result.unseen.late_successes);
+  hit(Mark::launched_on_dead, result.unseen.launches_on_dead);
+  hit(Mark::lost_before_it_came, result.unseen.never_joined);
+  hit(Mark::timers_in_order, result.unseen.timers_in_order);
+  hit(Mark::timers_swapped, result.unseen.timers_swapped);
   const model::FaultPlan& plan = scenario.faults;
   std::vector<bool> idle(plan.order.size());
   for (const std::string& line : result.faults_never_fired) {  // "faults/3: ..."

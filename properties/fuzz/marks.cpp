@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/support/check.hpp"
+#include "model/waiting_bound.hpp"
 #include "properties/track.hpp"
 
 namespace rehearse::properties {
@@ -27,6 +28,11 @@ class MarkListener final : public Monitor {
           gathers_.insert({job.name, stage.name});
         }
       }
+      for (const model::EdgeSpec& edge : job.edges) {
+        if (edge.reuse_job.valid()) {
+          reused_.insert({job.name, edge.reuse_job});
+        }
+      }
     }
     last_of_job_.resize(scenario.jobs.size() * 2 + 8);
   }
@@ -40,11 +46,12 @@ class MarkListener final : public Monitor {
 
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::ExecutorAdded, model::ExecutorLost, model::ExecutorHeld,
-                 model::JobSubmitted, model::JobRejected, model::JobEnd, model::GroupFormed,
-                 model::GroupQueued, model::GroupAdmitted, model::GroupCommitted,
-                 model::GroupFailed, model::GroupCancelled, model::StageSubmitted,
-                 model::StageCompleted, model::TaskStart, model::TaskEnd, model::MemberFinished,
-                 model::OutputsLost, model::OutputCommitted, model::Reservation>();
+                 model::JobSubmitted, model::JobRejected, model::JobStarted, model::JobEnd,
+                 model::GroupFormed, model::GroupQueued, model::GroupAdmitted,
+                 model::GroupCommitted, model::GroupFailed, model::GroupCancelled,
+                 model::StageSubmitted, model::StageCompleted, model::TaskStart, model::TaskEnd,
+                 model::MemberFinished, model::OutputsLost, model::OutputCommitted,
+                 model::Reservation>();
   }
   // A success that was held back looks like any other.
   [[nodiscard]] bool wants_plain_tasks() const override { return with_release_; }
@@ -90,6 +97,7 @@ class MarkListener final : public Monitor {
       reached_.hit(Mark::compete_and_wait);
     }
     admitted_now_ = queued_now_ = 0;
+    joined_now_ = false;
     gave_up_.clear();
     std::int64_t free = 0;
     for (const std::int64_t slots : track().slots().free()) {
@@ -121,11 +129,15 @@ class MarkListener final : public Monitor {
   void on(const model::ExecutorAdded& /*body*/, const Seen& /*seen*/) {
     reached_.hit(Mark::nobody_there_then_join, ever_ && executors_ == 0 && track().live_jobs() > 0);
     reached_.hit(Mark::join_later, track().now() > 0 ? 1 : 0);
+    joined_now_ = true;
     ++executors_;
     ever_ = true;
   }
-  void on(const model::ExecutorLost& body, const Seen& /*seen*/) {
+  void on(const model::ExecutorLost& body, const Seen& seen) {
     --executors_;
+    if (seen.executor != nullptr) {
+      note_state_of_lost(body.cause == model::LossCause::decommission, seen);
+    }
     using enum model::LossCause;
     reached_.hit(body.cause == process       ? Mark::loss_of_process
                  : body.cause == host        ? Mark::loss_of_host
@@ -135,8 +147,49 @@ class MarkListener final : public Monitor {
   }
   void on(const model::ExecutorHeld& /*body*/, const Seen& /*seen*/) { reached_.hit(Mark::hold); }
 
+  // One that is decommissioned leaves by plan, with nothing on it.
+  void note_state_of_lost(bool leaves, const Seen& seen) {
+    const Executor& executor = *seen.executor;
+    const bool open = !executor.held && !executor.decommissioned;
+    reached_.hit(Mark::lost_last, executors_ == 0 && track().live_jobs() > 0 ? 1 : 0);
+    if (leaves) {
+      return;
+    }
+    reached_.hit(Mark::lost_idle, open && executor.busy_slots == 0 ? 1 : 0);
+    reached_.hit(Mark::lost_while_held, executor.held && !executor.decommissioned ? 1 : 0);
+    reached_.hit(Mark::lost_while_draining, executor.decommissioned ? 1 : 0);
+    reached_.hit(Mark::lost_with_drained_output, has_drained_output(seen.executor_index) ? 1 : 0);
+  }
+  // Did a finished member of a group that still runs leave an output there?
+  [[nodiscard]] bool has_drained_output(Index executor) const {
+    const auto finished_there = [executor](const Stage& stage) {
+      return stage.tasks > 0 && stage.done == stage.tasks &&
+             std::ranges::find(stage.partitions, executor, &Partition::executor) !=
+                 stage.partitions.end();
+    };
+    const auto runs_on = [&](const Job& job, const Group& group) {
+      return group.gang_of_several() && group.state == GroupState::admitted &&
+             std::ranges::any_of(group.members, [&](Index member) {
+               return finished_there(job.body->stages[member]);
+             });
+    };
+    return std::ranges::any_of(track().jobs(), [&](const Job& job) {
+      return job.body && !job.ended() &&
+             std::ranges::any_of(job.body->groups,
+                                 [&](const Group& group) { return runs_on(job, group); });
+    });
+  }
+
   // ---- jobs ----
 
+  // F7: the shuffle of a job that is over is free for another.
+  void on(const model::JobStarted& body, const Seen& /*seen*/) {
+    for (auto at = reused_.lower_bound({body.job, {}});
+         at != reused_.end() && at->first == body.job; ++at) {
+      const Index other = track().latest_job(at->second);
+      reached_.hit(Mark::used_again_after, other != no_index && track().job(other).ended() ? 1 : 0);
+    }
+  }
   void on(const model::JobSubmitted& body, const Seen& /*seen*/) { edges_ = body.edges; }
   void on(const model::JobRejected& body, const Seen& /*seen*/) {
     for (const model::Code code : body.codes) {
@@ -186,8 +239,18 @@ class MarkListener final : public Monitor {
     }
     ++queued_now_;
     reached_.hit(Mark::waiting_head);
+    reached_.hit(Mark::blocked_by_head, covers(body.have, body.need) ? 1 : 0);
     waited_.insert({body.job, body.stage});
     note_starved(body, *seen.group);
+  }
+  // Enough is free, and it has to wait all the same.
+  [[nodiscard]] static bool covers(const std::optional<model::PerProfile>& have,
+                                   const std::optional<model::PerProfile>& need) {
+    return have && need && std::ranges::all_of(*need, [&](const model::ProfileCount& item) {
+             const auto found =
+                 std::ranges::find(*have, item.profile, &model::ProfileCount::profile);
+             return found != have->end() && found->n >= item.n;
+           });
   }
   void note_starved(const model::GroupQueued& body, const Group& group) {
     const auto capacity = track().slots().idle_capacity();
@@ -220,9 +283,28 @@ class MarkListener final : public Monitor {
     const bool retries = track().rules().config.admission.when_short == model::Short::retry;
     const bool waited = waited_.erase(key) > 0;
     reached_.hit(Mark::retry_succeeds, retries && waited ? 1 : 0);
-    reached_.hit(Mark::starvation_ends, starved_.erase(key) > 0 ? 1 : 0);
-    if (!waited && seen.group != nullptr) {
-      reached_.hit(Mark::backfill, behind_a_head(seen) ? 1 : 0);
+    const bool starved = starved_.erase(key) > 0;
+    reached_.hit(Mark::starvation_ends, starved ? 1 : 0);
+    if (!waited && seen.group != nullptr && behind_a_head(seen)) {
+      reached_.hit(Mark::backfill);
+      passed_ = true;
+    }
+    if (waited && !starved && seen.group != nullptr) {
+      reached_.hit(Mark::waited_to_bound, waited_to_bound(*seen.group) ? 1 : 0);
+    }
+  }
+  // Was it kept waiting for as long as model/waiting_bound.hpp allows? Where nobody passes, to the
+  // end of the last task that ran; under `aging` past its time, after others had started first.
+  [[nodiscard]] bool waited_to_bound(const Group& group) const {
+    const model::AdmissionConfig& admission = track().rules().config.admission;
+    const model::Duration waited = track().now() - group.waits_since;
+    switch (model::waiting_bound(admission.queue, admission.overtake).kind) {
+      case model::WaitingBound::never_passed:
+        return waited > 0 && track().live_tasks() == 0 && !joined_now_;
+      case model::WaitingBound::passed_until_aged:
+        return passed_ && waited >= admission.aging_after;
+      default:
+        return false;  // `easy`: no line shows what was planned
     }
   }
   // All that is free and not promised to groups that were admitted before it.
@@ -261,9 +343,24 @@ class MarkListener final : public Monitor {
     }
   }
   void on(const model::GroupCancelled& body, const Seen& seen) {
+    if (body.cause == model::CancelCause::job_cancelled && seen.group != nullptr) {
+      note_state_of_cancelled(seen);
+    }
     waited_.erase({body.group.job, body.group.stage});
     starved_.erase({body.group.job, body.group.stage});
     close(seen, Mark::held_back_then_dropped);
+  }
+  void note_state_of_cancelled(const Seen& seen) {
+    const Group& group = *seen.group;
+    if (group.state != GroupState::admitted) {
+      reached_.hit(group.rerun ? Mark::cancelled_before_rerun : Mark::cancelled_while_waiting,
+                   group.rerun || group.refused > 0 ? 1 : 0);
+      return;
+    }
+    const bool window = drained_of_.contains({seen.job_index, group.first});
+    reached_.hit(group.started < group.tasks ? Mark::cancelled_before_launched
+                 : window                    ? Mark::cancelled_in_replay_window
+                                             : Mark::cancelled_while_running);
   }
   void on(const model::MemberFinished& /*body*/, const Seen& seen) {
     if (seen.group != nullptr) {
@@ -332,6 +429,9 @@ class MarkListener final : public Monitor {
         return reached_.hit(Mark::task_result_lost);
       case out_of_memory:
         return reached_.hit(Mark::task_out_of_memory);
+      case executor_lost:
+        return reached_.hit(Mark::lost_with_member,
+                            seen.group != nullptr && seen.group->gang_of_several() ? 1 : 0);
       case commit_denied:
       case external:
         reached_.hit(reason == external ? Mark::task_killed : Mark::task_commit_denied);
@@ -371,6 +471,7 @@ class MarkListener final : public Monitor {
   std::vector<int> last_of_job_;
   std::vector<model::EdgeItem> edges_;  // of the job that was submitted last
   std::vector<StageName> grouped_;
+  std::set<StageName> reused_;  // jobs, and those of which they ask for a shuffle
   std::set<StageName> waited_;
   std::set<StageName> starved_;
   std::set<StageName> lost_outputs_;
@@ -387,6 +488,8 @@ class MarkListener final : public Monitor {
   std::uint64_t sequence_ = 0;
   bool ever_ = false;
   bool lost_ = false;
+  bool passed_ = false;      // by some group, behind a waiting head
+  bool joined_now_ = false;  // somebody, in this instant
 };
 
 }  // namespace

@@ -24,14 +24,30 @@ enum class Mark : std::uint8_t {
   prefix_recomputed,
   old_attempt_counts,
   uncounted_success,
+  stale_success,
+  launched_on_dead,
   nobody_there_then_join,
   loss_of_process,
   loss_of_host,
   loss_of_exit_by_app,
   loss_by_decommission,
+  lost_idle,
+  lost_with_member,
+  lost_with_drained_output,
+  lost_last,
+  lost_while_held,
+  lost_while_draining,
+  lost_before_it_came,
   hold,
   join_later,
   cancelled,
+  cancelled_while_waiting,
+  cancelled_before_launched,
+  cancelled_while_running,
+  cancelled_in_replay_window,
+  cancelled_before_rerun,
+  timers_in_order,
+  timers_swapped,
   task_exception,
   task_killed,
   task_commit_denied,
@@ -46,15 +62,18 @@ enum class Mark : std::uint8_t {
   groups_joined_by_edge,
   one_task_group,
   waiting_head,
+  blocked_by_head,
   compete_and_wait,
   starvation_ends,
   backfill,
+  waited_to_bound,
   retry_succeeds,
   retry_used_up,
   failure_in_replay_window,
   failure_after_producer,
   prefix_lost_while_group_runs,
   commits_again,
+  used_again_after,
   held_back_then_released,
   held_back_then_dropped,
   harmless_kill,
@@ -99,7 +118,7 @@ class Reached {
     std::int64_t running = 0;
   };
   void state(const State& state);
-  // Which entries of the plan fired, by what the run says.
+  // What no line shows: which entries of the plan fired, and more, by what the run says.
   void faults(const model::Scenario& scenario, const sim::RunResult& result);
   void merge(const Reached& other);
 
