@@ -35,7 +35,9 @@ struct Rules {
   // Stages of a recorded system count as ready some time after their inputs are there; no line says
   // when.
   bool delayed_starts = false;
-  bool autoscaled = false;    // executors come and go by themselves
+  bool autoscaled = false;  // executors come and go by themselves
+  // From here on nothing is taken away and nothing new comes (model/healing.hpp).
+  std::optional<model::Instant> heals_at;
   std::vector<Reuse> reuses;  // by reader
 
   // C4: members complete in one block and register their outputs there.

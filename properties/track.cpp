@@ -327,6 +327,26 @@ Index Track::incomplete_input(const Job& job, const Stage& stage) const {
   return no_index;
 }
 
+bool Track::fits_what_lives(const Job& job) const {
+  const auto capacity = slots_.idle_capacity();
+  const auto fits = [&](const Stage& stage) {
+    if (stage.state == AttemptState::succeeded || stage.tasks == 0 || stage.profile == no_index) {
+      return true;
+    }
+    if (stage.group == no_index) {
+      return capacity[stage.profile] > 0;
+    }
+    const std::vector<std::int64_t>& demand = job.body->groups[stage.group].demand;
+    for (std::size_t p = 0; p < demand.size(); ++p) {
+      if (demand[p] > capacity[p]) {
+        return false;
+      }
+    }
+    return true;
+  };
+  return job.body == nullptr || std::ranges::all_of(job.body->stages, fits);
+}
+
 std::string Track::missing_input(const Seen& seen) const {
   const JobBody& body = *seen.job->body;
   const Stage& stage = *seen.stage;

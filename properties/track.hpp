@@ -99,6 +99,9 @@ class Track {
   // far as this job's own stages go.
   [[nodiscard]] Index incomplete_input(const Job& job, const Stage& stage) const;
 
+  // By counts: does every unit of a live job that has not succeeded fit what lives when idle (A5)?
+  [[nodiscard]] bool fits_what_lives(const Job& job) const;
+
   // INPUTS_READY: the name of a regular input of the stage that is not in place; empty = all are.
   [[nodiscard]] std::string missing_input(const Seen& seen) const;
 

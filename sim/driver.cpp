@@ -59,6 +59,7 @@ Driver::Driver(const model::Scenario& scenario, const scheduler::PolicySet& poli
       latest_of_(scenario.jobs.size()) {
   shares_slots_ = scenario.scheduler.slots == model::SlotsAxis::shared;
   watching_moments_ = faults_.any_moments();
+  healing_ = model::healing_of(scenario);
 }
 
 // ---- the journal ----
@@ -100,6 +101,9 @@ void Driver::begin_journal() {
   if (delays_starts(scenario_)) {
     line.overheads.push_back({name("start_delay"), name("recorded")});
   }
+  if (healing_) {
+    line.overheads.push_back({name("heal"), name(model::format_duration(healing_->at))});
+  }
   for (const model::KeyValue& fact : model::rejection_facts(scenario_, *names_)) {
     line.overheads.push_back(fact);
   }
@@ -133,6 +137,12 @@ model::RunEndCause Driver::run_instants() {
       next = next_instant();
       continue;
     }
+    if (steps_ > steps_max_ && live_jobs_ > 0) {
+      step(scheduler::Stuck{});  // something always happens, and nothing comes of it
+    }
+    if (healing_ && *next >= healing_->at) {
+      steps_max_ = std::min(steps_max_, steps_ + healing_->steps_max);
+    }
     if (scenario_.horizon && *next > *scenario_.horizon) {
       return model::RunEndCause::horizon;
     }
@@ -143,8 +153,8 @@ model::RunEndCause Driver::run_instants() {
       run_round(*next);
       settle_sharing();
       next = next_instant();
-    } while (next == now_);
-    while (core_.wants_pass() && next != now_) {
+    } while (next == now_ && steps_ <= steps_max_);
+    while (core_.wants_pass() && next != now_ && steps_ <= steps_max_) {
       pass();
       settle_sharing();
       next = next_instant();

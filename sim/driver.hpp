@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "model/healing.hpp"
 #include "model/scenario.hpp"
 #include "model/stage_graph.hpp"
 #include "model/support/journal_hash.hpp"
@@ -202,6 +204,8 @@ class Driver {
   scheduler::Actions actions_;
   scheduler::Actions nested_;  // of KillEffective: slots that a group shared, at most
   std::int64_t steps_ = 0;
+  std::int64_t steps_max_ = std::numeric_limits<std::int64_t>::max();  // from the healing on
+  std::optional<model::Healing> healing_;
   Unseen unseen_;
   Engine engine_;
   model::Instant now_ = 0;

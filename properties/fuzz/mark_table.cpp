@@ -160,6 +160,7 @@ constexpr auto rows = std::to_array<Row>({
        return scope.waits &&
               (scope.all || scope.config.admission.overtake == model::Overtake::backfill);
      }},
+    {Mark::healing_needed, "the healing phase was needed", by_all},
     {Mark::waited_to_bound, "group waited as long as its bound allows", by_bound},
     {Mark::retry_succeeds, "admitted by a retry", by_retry},
     {Mark::retry_used_up, "retries used up", by_retry},

@@ -30,7 +30,7 @@ class MarkListener final : public Monitor {
       }
       for (const model::EdgeSpec& edge : job.edges) {
         if (edge.reuse_job.valid()) {
-          reused_.insert({job.name, edge.reuse_job});
+          reused_.emplace(job.name, edge.reuse_job);
         }
       }
     }
@@ -127,6 +127,10 @@ class MarkListener final : public Monitor {
   // ---- executors ----
 
   void on(const model::ExecutorAdded& /*body*/, const Seen& /*seen*/) {
+    if (track().now() == track().rules().heals_at && !healed_) {
+      healed_ = true;
+      reached_.hit(Mark::healing_needed, needs_healing() ? 1 : 0);
+    }
     reached_.hit(Mark::nobody_there_then_join, ever_ && executors_ == 0 && track().live_jobs() > 0);
     reached_.hit(Mark::join_later, track().now() > 0 ? 1 : 0);
     joined_now_ = true;
@@ -147,6 +151,12 @@ class MarkListener final : public Monitor {
   }
   void on(const model::ExecutorHeld& /*body*/, const Seen& /*seen*/) { reached_.hit(Mark::hold); }
 
+  // Could somebody who lives not run if nobody came?
+  [[nodiscard]] bool needs_healing() const {
+    return std::ranges::any_of(track().jobs(), [this](const Job& job) {
+      return !job.ended() && !track().fits_what_lives(job);
+    });
+  }
   // One that is decommissioned leaves by plan, with nothing on it.
   void note_state_of_lost(bool leaves, const Seen& seen) {
     const Executor& executor = *seen.executor;
@@ -184,8 +194,8 @@ class MarkListener final : public Monitor {
 
   // F7: the shuffle of a job that is over is free for another.
   void on(const model::JobStarted& body, const Seen& /*seen*/) {
-    for (auto at = reused_.lower_bound({body.job, {}});
-         at != reused_.end() && at->first == body.job; ++at) {
+    const auto [first, last] = reused_.equal_range(body.job);
+    for (auto at = first; at != last; ++at) {
       const Index other = track().latest_job(at->second);
       reached_.hit(Mark::used_again_after, other != no_index && track().job(other).ended() ? 1 : 0);
     }
@@ -471,7 +481,7 @@ class MarkListener final : public Monitor {
   std::vector<int> last_of_job_;
   std::vector<model::EdgeItem> edges_;  // of the job that was submitted last
   std::vector<StageName> grouped_;
-  std::set<StageName> reused_;  // jobs, and those of which they ask for a shuffle
+  std::multimap<model::NameId, model::NameId> reused_;  // of which job another asks for a shuffle
   std::set<StageName> waited_;
   std::set<StageName> starved_;
   std::set<StageName> lost_outputs_;
@@ -488,6 +498,7 @@ class MarkListener final : public Monitor {
   std::uint64_t sequence_ = 0;
   bool ever_ = false;
   bool lost_ = false;
+  bool healed_ = false;
   bool passed_ = false;      // by some group, behind a waiting head
   bool joined_now_ = false;  // somebody, in this instant
 };

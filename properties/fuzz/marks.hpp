@@ -67,6 +67,7 @@ enum class Mark : std::uint8_t {
   starvation_ends,
   backfill,
   waited_to_bound,
+  healing_needed,
   retry_succeeds,
   retry_used_up,
   failure_in_replay_window,

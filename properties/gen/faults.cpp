@@ -20,7 +20,9 @@ class FaultMaker {
   explicit FaultMaker(Making& making)
       : making_(making),
         draws_(making.seed, Concern::faults),
-        stragglers_(making.seed, Concern::stragglers) {}
+        stragglers_(making.seed, Concern::stragglers),
+        phase_(making.seed, Concern::healing),
+        heals_last_(making.swarm.heals && phase_.percent(40)) {}
 
   void make() {
     switch (making_.swarm.theme) {
@@ -46,6 +48,9 @@ class FaultMaker {
     }
     for (TimedFault& fault : healing_) {
       push(std::move(fault));
+    }
+    if (heals_last_ && !making_.scenario.faults.order.empty()) {
+      make_healing_phase();
     }
   }
 
@@ -192,6 +197,9 @@ class FaultMaker {
 
   // Everything on its host may go with it.
   void heal(const TimedFault& fault, const model::LoseExecutor& lose) {
+    if (heals_last_) {
+      return;
+    }
     const auto& executors = making_.scenario.cluster.executors;
     const model::ExecutorSpec* lost = spec_of(lose.executor);
     for (const model::ExecutorSpec& executor : executors) {
@@ -202,11 +210,7 @@ class FaultMaker {
         continue;
       }
       healed_.push_back(executor.name);
-      model::ExecutorSpec fresh = executor;
-      fresh.name = fresh_name();
-      fresh.host = making_.scenario.names.intern(
-          "h-" + std::string(making_.scenario.names.text(fresh.name)));
-      fresh.joins = 0;
+      model::ExecutorSpec fresh = one_like(executor);
       TimedFault back;
       if (fault.at && draws_.percent(60)) {
         back.at = *fault.at + draws_.ms(0, 20);
@@ -217,6 +221,108 @@ class FaultMaker {
       }
       back.action = model::AddExecutor{std::move(fresh)};
       healing_.push_back(std::move(back));
+    }
+  }
+
+  // Another one with what it has, on a host of its own.
+  [[nodiscard]] model::ExecutorSpec one_like(model::ExecutorSpec executor) {
+    executor.name = fresh_name();
+    executor.host = making_.scenario.names.intern(
+        "h-" + std::string(making_.scenario.names.text(executor.name)));
+    executor.joins = 0;
+    return executor;
+  }
+
+  // ---- the healing phase (model/healing.hpp) ----
+
+  // When everything that comes or goes at an instant has done so.
+  [[nodiscard]] model::Instant all_came() const {
+    model::Instant last = 0;
+    for (const model::ExecutorSpec& executor : making_.scenario.cluster.executors) {
+      last = std::max(last, executor.joins);
+    }
+    for (const model::JobSpec& job : making_.scenario.jobs) {
+      last = std::max(last, job.submit + (job.repeat_count - 1) * job.repeat_every);
+    }
+    for (const TimedFault& fault : making_.scenario.faults.timed) {
+      const auto* hold = std::get_if<model::HoldExecutors>(&fault.action);
+      last = std::max(last, fault.at.value_or(0) + (hold != nullptr ? hold->for_ns : 0));
+    }
+    return last;
+  }
+
+  // By any loss, or by those alone that wait for a moment.
+  [[nodiscard]] bool may_be_lost(const model::ExecutorSpec& executor, bool at_moments) const {
+    return std::ranges::any_of(making_.scenario.faults.timed, [&](const TimedFault& fault) {
+      const auto* lose = std::get_if<model::LoseExecutor>(&fault.action);
+      if (lose == nullptr || (at_moments && !fault.moment)) {
+        return false;
+      }
+      const model::ExecutorSpec* named = spec_of(lose->executor);
+      return lose->executor == executor.name || (lose->cause == model::LossCause::host &&
+                                                 named != nullptr && named->host == executor.host);
+    });
+  }
+
+  // Slots of the profile that the largest gang may ask for: all members of a job together.
+  [[nodiscard]] std::int64_t largest_demand(std::size_t profile) const {
+    std::int64_t largest = 0;
+    for (const model::JobSpec& job : making_.scenario.jobs) {
+      std::vector<bool> member(job.stages.size());
+      for (const model::EdgeSpec& edge : job.edges) {
+        const bool joins = making_.shape.groups && edge.from.valid() &&
+                           (making_.shape.whole_jobs || edge.kind == model::EdgeKind::pipelined);
+        for (const model::StageIndex to : edge.to) {
+          member[to.index()] = member[to.index()] || joins;
+        }
+        if (joins) {
+          member[edge.from.index()] = true;
+        }
+      }
+      std::int64_t demand = 0;
+      for (std::size_t s = 0; s < job.stages.size(); ++s) {
+        const bool asks = job.stages[s].profile.index() == profile && member[s];
+        demand += asks ? job.stages[s].tasks : 0;
+      }
+      largest = std::max(largest, demand);
+    }
+    return largest;
+  }
+
+  // From its instant on no entry takes anything away: who could still be lost at a moment goes at
+  // it. One like each that is gone comes, and one more where the largest gang would not fit.
+  void make_healing_phase() {
+    TimedFault when;
+    when.at = all_came() + phase_.ms(0, 10);
+    std::vector<model::ExecutorSpec> fresh;
+    const model::Cluster& cluster = making_.scenario.cluster;
+    for (const model::ExecutorSpec& executor : cluster.executors) {
+      if (may_be_lost(executor, true)) {
+        add_timed(when, model::LoseExecutor{.executor = executor.name,
+                                            .cause = model::LossCause::process,
+                                            .noticed = {}});
+      }
+      if (may_be_lost(executor, false)) {
+        fresh.push_back(one_like(executor));
+      }
+    }
+    for (std::size_t p = 0; p < cluster.profiles.size(); ++p) {
+      const std::int64_t lacks = largest_demand(p) - making_.capacity[p];
+      if (lacks > 0 && lacks <= 100 && phase_.percent(50)) {
+        model::ExecutorSpec large;
+        large.resources = cluster.profiles[p].task;
+        for (std::int64_t& amount : large.resources) {
+          amount *= lacks;
+        }
+        large.profile = model::ProfileId{static_cast<std::uint32_t>(p)};
+        fresh.push_back(one_like(std::move(large)));
+      }
+    }
+    if (fresh.empty()) {
+      fresh.push_back(fresh_executor(phase_));
+    }
+    for (model::ExecutorSpec& executor : fresh) {
+      add_timed(when, model::AddExecutor{std::move(executor)});
     }
   }
 
@@ -411,6 +517,8 @@ class FaultMaker {
   Making& making_;
   Draws draws_;
   Draws stragglers_;  // of their own, so that they move nothing else
+  Draws phase_;
+  const bool heals_last_;  // not each loss by itself
   std::vector<TimedFault> healing_;
   std::vector<model::NameId> healed_;
 };

@@ -22,7 +22,8 @@ enum class Concern : std::uint8_t {
   shapes,
   times,
   faults,
-  stragglers
+  stragglers,
+  healing
 };
 
 class Draws {
