@@ -17,7 +17,7 @@ std::vector<model::ResourceVector> offered_tasks(const std::vector<model::Resour
 
 }  // namespace
 
-Ledger::Ledger(std::vector<model::ResourceVector> tasks, std::int64_t factor)
+Ledger::Ledger(const std::vector<model::ResourceVector>& tasks, std::int64_t factor)
     : resources_(tasks.empty() ? 0 : offered_tasks(tasks, factor).front().size()),
       factor_(factor),
       whole_tasks_(factor == 1 ? std::vector<model::ResourceVector>{} : tasks),

@@ -133,7 +133,7 @@ void World::tell_end(std::size_t number, TaskStatus status, std::optional<TaskRe
     line.slot = SlotState::held;
   }
   free_slot(number);
-  say(std::move(line), "C3");
+  say(line, "C3");
   if (shares(task)) {
     for (const SlotReturned& back : share_over(task)) {
       say(back, "A10");
@@ -151,7 +151,7 @@ void World::kill(std::size_t number, TaskReason reason) {
   if (delay > 0 || shares(task)) {
     line.slot = SlotState::held;
   }
-  say(std::move(line), "X4 X14");
+  say(line, "X4 X14");
   if (delay > 0) {
     at(now_ + delay, 3, static_cast<std::int64_t>(number), 1, [this, number] {
       const Try& killed = tries_[number];

@@ -33,7 +33,7 @@ JournalBuilder slices() {
   return j.completed("q/s").succeeded("q").over();
 }
 
-Tampering started_with(std::int32_t try_number, std::function<void(TaskRef&)> edit) {
+Tampering started_with(std::int32_t try_number, const std::function<void(TaskRef&)>& edit) {
   return {[try_number](const Event& event, const NameTable&) {
             const auto* start = event.as<TaskStart>();
             return start != nullptr && start->task.more > 0 && start->task.try_number == try_number;
@@ -41,7 +41,7 @@ Tampering started_with(std::int32_t try_number, std::function<void(TaskRef&)> ed
           edited<TaskStart>([edit](TaskStart& line) { edit(line.task); }), 1};
 }
 
-Tampering ended_with(std::int32_t try_number, std::function<void(TaskEnd&)> edit) {
+Tampering ended_with(std::int32_t try_number, const std::function<void(TaskEnd&)>& edit) {
   return {[try_number](const Event& event, const NameTable&) {
             const auto* end = event.as<TaskEnd>();
             return end != nullptr && end->task.more > 0 && end->task.try_number == try_number;
