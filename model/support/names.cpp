@@ -1,14 +1,43 @@
-// The name table: one copy of each text, looked up by hash, never iterated by hash.
+// The name table: one copy of each text, looked up by hash, never iterated by hash. A run makes one
+// and looks up its names in it, so it is made of few pieces: texts in blocks, and a table of ids
+// with linear probing, at most half full.
 #include "model/support/names.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <utility>
 
 #include "model/support/check.hpp"
 
 namespace rehearse::model {
 
-NameTable::NameTable(const NameTable& other) : texts_(other.texts_) {
-  index_.reserve(2 * texts_.size());  // a copy is made to grow
-  for (std::size_t i = 0; i < texts_.size(); ++i) {
-    index_.emplace(texts_[i], static_cast<std::uint32_t>(i));
+namespace {
+
+constexpr std::size_t block_size_min = 2048;
+constexpr std::size_t slots_min = 64;
+
+std::uint32_t hash_of(std::string_view text) {
+  return static_cast<std::uint32_t>(XXH3_64bits(text.data(), text.size()));
+}
+
+}  // namespace
+
+NameTable::NameTable(const NameTable& other) {
+  entries_.reserve(2 * other.entries_.size());  // a copy is made to grow
+  entries_ = other.entries_;
+  slots_ = other.slots_;
+  std::size_t size = 0;
+  for (const Entry& entry : entries_) {
+    size += entry.length;
+  }
+  if (size > 0) {
+    blocks_.emplace_back().reserve(2 * size + block_size_min);
+    for (Entry& entry : entries_) {
+      entry.text = keep({entry.text, entry.length});
+    }
   }
 }
 
@@ -20,28 +49,72 @@ NameTable& NameTable::operator=(const NameTable& other) {
   return *this;
 }
 
-NameId NameTable::intern(std::string_view text) {
-  if (const auto found = index_.find(text); found != index_.end()) {
-    return NameId{found->second};
+std::size_t NameTable::slot_of(std::string_view text, std::uint32_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash & mask;
+  while (slots_[slot] != NameId::none_value) {
+    const Entry& entry = entries_[slots_[slot]];
+    if (entry.hash == hash && std::string_view(entry.text, entry.length) == text) {
+      break;
+    }
+    slot = (slot + 1) & mask;
   }
-  RH_CHECK(texts_.size() < NameId::none_value);
-  const NameId name{texts_.size()};
-  texts_.emplace_back(text);
-  index_.emplace(texts_.back(), name.value);
+  return slot;
+}
+
+void NameTable::fill_slots(std::size_t count) {
+  slots_.assign(count, NameId::none_value);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    std::size_t slot = entries_[i].hash & (count - 1);
+    while (slots_[slot] != NameId::none_value) {
+      slot = (slot + 1) & (count - 1);
+    }
+    slots_[slot] = static_cast<std::uint32_t>(i);
+  }
+}
+
+const char* NameTable::keep(std::string_view text) {
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < text.size()) {
+    const std::size_t before = blocks_.empty() ? 0 : blocks_.back().capacity();
+    blocks_.emplace_back().reserve(std::max({block_size_min, 2 * before, text.size()}));
+  }
+  std::vector<char>& block = blocks_.back();
+  const std::size_t start = block.size();
+  block.resize(start + text.size());
+  std::copy_n(text.data(), text.size(), block.data() + start);
+  return block.data() + start;
+}
+
+NameId NameTable::intern(std::string_view text) {
+  if (slots_.size() < 2 * (entries_.size() + 1)) {
+    fill_slots(std::bit_ceil(std::max(4 * (entries_.size() + 1), slots_min)));
+  }
+  const std::uint32_t hash = hash_of(text);
+  const std::size_t slot = slot_of(text, hash);
+  if (slots_[slot] != NameId::none_value) {
+    return NameId{slots_[slot]};
+  }
+  RH_CHECK(entries_.size() < NameId::none_value);
+  const NameId name{entries_.size()};
+  entries_.push_back({keep(text), static_cast<std::uint32_t>(text.size()), hash});
+  slots_[slot] = name.value;
   return name;
 }
 
 NameId NameTable::find(std::string_view text) const {
-  const auto found = index_.find(text);
-  return found == index_.end() ? NameId{} : NameId{found->second};
+  if (slots_.empty()) {
+    return {};
+  }
+  const std::uint32_t found = slots_[slot_of(text, hash_of(text))];
+  return found == NameId::none_value ? NameId{} : NameId{found};
 }
 
 std::string_view NameTable::text(NameId name) const {
   if (!name.valid()) {
     return {};
   }
-  RH_CHECK(name.index() < texts_.size(), name.value);
-  return texts_[name.index()];
+  RH_CHECK(name.index() < entries_.size(), name.value);
+  return {entries_[name.index()].text, entries_[name.index()].length};
 }
 
 }  // namespace rehearse::model

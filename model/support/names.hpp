@@ -2,10 +2,10 @@
 // is not scheduler state (semantics.md F9): it only gives ids their text.
 #pragma once
 
-#include <deque>
-#include <string>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 #include "model/support/strong_id.hpp"
 
@@ -27,13 +27,25 @@ class NameTable {
   NameId intern(std::string_view text);
   // The id of `text`, or an invalid id.
   [[nodiscard]] NameId find(std::string_view text) const;
-  // The text of a valid id of this table; "" for an invalid id.
+  // The text of a valid id of this table; "" for an invalid id. Stays where it is.
   [[nodiscard]] std::string_view text(NameId name) const;
-  [[nodiscard]] std::size_t size() const { return texts_.size(); }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // deque: views into it stay valid
-  std::unordered_map<std::string_view, std::uint32_t> index_;
+  struct Entry {
+    const char* text = nullptr;
+    std::uint32_t length = 0;
+    std::uint32_t hash = 0;
+  };
+
+  // Where `text` is in slots_, or the empty slot in which it would be.
+  [[nodiscard]] std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
+  void fill_slots(std::size_t count);
+  [[nodiscard]] const char* keep(std::string_view text);
+
+  std::vector<Entry> entries_;        // by NameId
+  std::vector<std::uint32_t> slots_;  // a power of two: NameIds at or behind their hash, probed
+  std::vector<std::vector<char>> blocks_;  // texts, one behind the other; none ever grows
 };
 
 }  // namespace rehearse::model
