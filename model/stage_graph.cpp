@@ -1,11 +1,11 @@
-// Builds the stage graph: neighbour rows by counting, cycles and components by Boost.Graph.
+// Builds the stage graph: neighbour rows by counting, cycles and components by Boost.
 #include "model/stage_graph.hpp"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
-#include <boost/graph/connected_components.hpp>
 #include <boost/graph/strong_components.hpp>
+#include <boost/pending/disjoint_sets.hpp>
+#include <boost/property_map/property_map.hpp>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -20,35 +20,54 @@ namespace {
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
 
-// Rows of second by first.
-Rows rows_of(std::vector<Pair> pairs, std::size_t count) {
+void put_in_order(std::vector<Pair>& pairs) {
   std::ranges::sort(pairs);
   const auto tail = std::ranges::unique(pairs);
   pairs.erase(tail.begin(), tail.end());
-  Rows rows;
-  rows.offsets.assign(count + 1, 0);
-  rows.values.reserve(pairs.size());
-  for (const auto& [from, to] : pairs) {
-    ++rows.offsets[from + 1];
-    rows.values.push_back(to);
+}
+
+// Rows of `value` by `key`, first and second or the reverse; of pairs in order they ascend.
+Rows rows_by(const std::vector<Pair>& pairs, std::size_t count, std::uint32_t Pair::* key,
+             std::uint32_t Pair::* value) {
+  Rows rows{.offsets = std::vector<std::uint32_t>(count + 2),  // one too many while rows are filled
+            .values = std::vector<std::uint32_t>(pairs.size())};
+  for (const Pair& pair : pairs) {
+    ++rows.offsets[pair.*key + 2];
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    rows.offsets[i + 1] += rows.offsets[i];
+  for (std::size_t i = 2; i < rows.offsets.size(); ++i) {
+    rows.offsets[i] += rows.offsets[i - 1];
   }
+  for (const Pair& pair : pairs) {
+    rows.values[rows.offsets[pair.*key + 1]++] = pair.*value;
+  }
+  rows.offsets.pop_back();
   return rows;
 }
 
-std::vector<Pair> reversed(const std::vector<Pair>& pairs) {
-  std::vector<Pair> turned;
-  turned.reserve(pairs.size());
-  for (const auto& [from, to] : pairs) {
-    turned.emplace_back(to, from);
-  }
-  return turned;
+// Rows of second by first.
+Rows rows_of(std::vector<Pair> pairs, std::size_t count) {
+  put_in_order(pairs);
+  return rows_by(pairs, count, &Pair::first, &Pair::second);
+}
+
+struct Neighbours {
+  Rows parents;
+  Rows children;
+};
+Neighbours neighbours_of(std::vector<Pair>& pairs, std::size_t count) {
+  put_in_order(pairs);
+  return {rows_by(pairs, count, &Pair::second, &Pair::first),
+          rows_by(pairs, count, &Pair::first, &Pair::second)};
 }
 
 // Kahn's algorithm with a heap, so that ties go to the smallest index. Empty if there is a cycle.
+// Most graphs are in that order as they stand.
 std::vector<std::uint32_t> topological_order(const std::vector<Pair>& pairs, std::size_t count) {
+  if (std::ranges::all_of(pairs, [](const Pair& pair) { return pair.first < pair.second; })) {
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0U);
+    return order;
+  }
   const Rows children = rows_of(pairs, count);
   std::vector<std::uint32_t> parents_left(count, 0);
   for (const std::uint32_t child : children.values) {
@@ -115,14 +134,20 @@ std::vector<std::uint32_t> find_cycle(const std::vector<Pair>& pairs, std::size_
   return path;
 }
 
-// Connected components over the pairs, numbered as Boost finds them.
+// Connected components over the pairs, each numbered as one of its stages.
 std::vector<std::uint32_t> components(const std::vector<Pair>& pairs, std::size_t count) {
-  boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS> undirected(count);
-  for (const auto& [from, to] : pairs) {
-    boost::add_edge(from, to, undirected);
-  }
   std::vector<std::uint32_t> component(count);
-  boost::connected_components(undirected, component.data());
+  std::vector<std::uint32_t> rank(count, 0);
+  std::iota(component.begin(), component.end(), 0U);
+  const boost::typed_identity_property_map<std::uint32_t> index;
+  boost::disjoint_sets sets(boost::make_iterator_property_map(rank.begin(), index),
+                            boost::make_iterator_property_map(component.begin(), index));
+  for (const auto& [from, to] : pairs) {
+    sets.union_set(from, to);
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    component[i] = sets.find_set(i);
+  }
   return component;
 }
 
@@ -212,20 +237,25 @@ std::vector<std::uint32_t> grouped(const JobSpec& job, const GraphRules& rules,
   RH_CHECK(false, static_cast<std::int64_t>(rules.grouping));
 }
 
-void form_groups(const std::vector<std::uint32_t>& shared, StageGraph& graph) {
+struct Groups {
+  std::vector<std::uint32_t> of;  // by stage
+  Rows members;
+};
+Groups form_groups(const std::vector<std::uint32_t>& shared) {
   std::vector<std::uint32_t> number(shared.size(), Id<void>::none_value);
   std::vector<Pair> members;
+  members.reserve(shared.size());
   std::uint32_t groups = 0;
-  graph.group_of.resize(shared.size());
+  std::vector<std::uint32_t> of(shared.size());
   for (std::uint32_t i = 0; i < shared.size(); ++i) {
     std::uint32_t& group = number[shared[i]];
     if (group == Id<void>::none_value) {
       group = groups++;
     }
-    graph.group_of[i] = group;
+    of[i] = group;
     members.emplace_back(group, i);
   }
-  graph.group_members = rows_of(std::move(members), groups);
+  return {std::move(of), rows_by(members, groups, &Pair::first, &Pair::second)};
 }
 
 // Moves what `belongs` from one list to the other; rows_of puts lists in order.
@@ -272,10 +302,12 @@ StageGraph without_group(const StageGraph& graph, std::uint32_t group) {
     members.emplace_back(result.group_of[stage], stage);
   }
   result.group_members = rows_of(std::move(members), groups);
-  result.regular_children = rows_of(regular, count);
-  result.regular_parents = rows_of(reversed(regular), count);
-  result.pipelined_children = rows_of(pipelined, count);
-  result.pipelined_parents = rows_of(reversed(pipelined), count);
+  Neighbours by_regular = neighbours_of(regular, count);
+  Neighbours by_pipelined = neighbours_of(pipelined, count);
+  result.regular_parents = std::move(by_regular.parents);
+  result.regular_children = std::move(by_regular.children);
+  result.pipelined_parents = std::move(by_pipelined.parents);
+  result.pipelined_children = std::move(by_pipelined.children);
   return result;
 }
 
@@ -296,30 +328,37 @@ StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
       all.push_back(pair);
     }
   }
-  StageGraph graph;
-  graph.topological = topological_order(all, count);
-  if (graph.topological.empty() && count > 0) {
-    graph.cycle = find_cycle(all, count);
+  std::vector<std::uint32_t> order = topological_order(all, count);
+  std::vector<std::uint32_t> cycle;
+  if (order.empty() && count > 0) {
+    cycle = find_cycle(all, count);
   }
-  form_groups(grouped(job, rules, regular, pipelined, graph.topological), graph);
-  const auto together = [&graph](const Pair& pair) {
-    return graph.group_of[pair.first] == graph.group_of[pair.second];
+  Groups groups = form_groups(grouped(job, rules, regular, pipelined, order));
+  const auto together = [&groups](const Pair& pair) {
+    return groups.of[pair.first] == groups.of[pair.second];
   };
   const bool whole = rules.grouping == Grouping::job || rules.grouping == Grouping::region;
   if (whole && rules.mixed == Mixed::allowed) {
     move_pairs(regular, pipelined, together);
   }
   move_pairs(pipelined, regular, [&together](const Pair& pair) { return !together(pair); });
-  graph.regular_children = rows_of(regular, count);
-  graph.regular_parents = rows_of(reversed(regular), count);
-  graph.pipelined_children = rows_of(pipelined, count);
-  graph.pipelined_parents = rows_of(reversed(pipelined), count);
-  const std::vector<Pair> between = contracted(regular, graph.group_of);
-  const std::size_t groups = graph.group_members.size();
-  if (graph.cycle.empty() && topological_order(between, groups).empty() && groups > 0) {
-    graph.group_cycle = find_cycle(between, groups);
+  const std::vector<Pair> between = contracted(regular, groups.of);
+  const std::size_t group_count = groups.members.size();
+  std::vector<std::uint32_t> group_cycle;
+  if (cycle.empty() && topological_order(between, group_count).empty() && group_count > 0) {
+    group_cycle = find_cycle(between, group_count);
   }
-  return graph;
+  Neighbours by_regular = neighbours_of(regular, count);
+  Neighbours by_pipelined = neighbours_of(pipelined, count);
+  return {.regular_parents = std::move(by_regular.parents),
+          .regular_children = std::move(by_regular.children),
+          .pipelined_parents = std::move(by_pipelined.parents),
+          .pipelined_children = std::move(by_pipelined.children),
+          .topological = std::move(order),
+          .cycle = std::move(cycle),
+          .group_of = std::move(groups.of),
+          .group_members = std::move(groups.members),
+          .group_cycle = std::move(group_cycle)};
 }
 
 }  // namespace rehearse::model
