@@ -84,6 +84,9 @@ TryFaults Faults::of_try(const model::TaskRef& task, std::int32_t partition, Nam
 void Faults::occur(const Occurrence& occurrence, model::Instant now, std::vector<DueFault>& due) {
   for (std::uint32_t i = 0; i < plan_.timed.size(); ++i) {
     const model::TimedFault& fault = plan_.timed[i];
+    if (fault.moment != occurrence.moment) {
+      continue;
+    }
     const auto is_job = [&](NameId name) {
       const auto plain = plain_names_.find(occurrence.job.value);
       return name == occurrence.job || (plain != plain_names_.end() && name == plain->second);
@@ -92,8 +95,7 @@ void Faults::occur(const Occurrence& occurrence, model::Instant now, std::vector
         !fault.match_stage.valid() ||
         (is_job(fault.match_stage_job) &&
          std::ranges::find(occurrence.stages, fault.match_stage) != occurrence.stages.end());
-    if (fault.moment != occurrence.moment || !stage_matches ||
-        (fault.match_job.valid() && !is_job(fault.match_job)) ||
+    if (!stage_matches || (fault.match_job.valid() && !is_job(fault.match_job)) ||
         (fault.match_executor.valid() && fault.match_executor != occurrence.executor)) {
       continue;
     }
@@ -109,73 +111,101 @@ Faults::StageKey Faults::group_of(NameId job, NameId stage) const {
   return found == leader_of_.end() ? key : found->second;
 }
 
-std::vector<NameId> Faults::members_of(NameId job, NameId stage) const {
+std::span<const NameId> Faults::members_of(NameId job, const NameId& stage) const {
   const auto found = group_members_.find(group_of(job, stage));
-  return found == group_members_.end() ? std::vector{stage} : found->second;
+  return found == group_members_.end() ? std::span(&stage, 1) : std::span(found->second);
 }
 
-namespace {
-
-// Was any of the task's partitions new to the set of (stage, partition)?
-bool note_partitions(const model::TaskRef& task,
-                     std::set<std::pair<std::uint32_t, std::int32_t>>& set) {
+bool Faults::Partitions::insert(const model::TaskRef& task) {
+  auto row = std::ranges::find(rows_, task.stage, &Row::stage);
+  if (row == rows_.end()) {
+    row = rows_.insert(row, {task.stage, {}});
+  }
+  const auto first = static_cast<std::size_t>(task.partition);
+  const auto end = static_cast<std::size_t>(task.last()) + 1;
+  if (row->has.size() < end) {
+    row->has.resize(std::max(end, 2 * row->has.size()));
+  }
   bool fresh = false;
-  for (std::int32_t p = task.partition; p <= task.last(); ++p) {
-    fresh = set.insert({task.stage.value, p}).second || fresh;
+  for (std::size_t p = first; p < end; ++p) {
+    if (!row->has[p]) {
+      row->has[p] = true;
+      ++size_;
+      fresh = true;
+    }
   }
   return fresh;
 }
 
-}  // namespace
+void Faults::Partitions::erase(NameId stage, const model::Range& range) {
+  const auto row = std::ranges::find(rows_, stage, &Row::stage);
+  if (row == rows_.end()) {
+    return;
+  }
+  const auto end = std::min(row->has.size(), static_cast<std::size_t>(range.last) + 1);
+  for (auto p = static_cast<std::size_t>(range.first); p < end; ++p) {
+    size_ -= row->has[p] ? 1 : 0;
+    row->has[p] = false;
+  }
+}
 
-// Launches and ends of the live attempt of each group, and what they amount to.
-void Faults::follow_attempts(const model::Event& event, std::vector<DueFault>& due) {
-  if (const auto* line = event.as<model::GroupFormed>()) {
-    const StageKey leader{line->job.value, line->stage.value};
-    group_members_[leader] = line->stages;
-    for (const NameId member : line->stages) {
-      leader_of_[{line->job.value, member.value}] = leader;
-    }
-    return;
+// ---- launches and ends of the live attempt of each group, and what they amount to ----
+
+void Faults::follow_formed(const model::GroupFormed& line) {
+  const StageKey leader{line.job.value, line.stage.value};
+  group_members_[leader] = line.stages;
+  for (const NameId member : line.stages) {
+    leader_of_[{line.job.value, member.value}] = leader;
   }
-  if (const auto* line = event.as<model::StageSubmitted>()) {
-    const StageKey leader = group_of(line->stage.job, line->stage.stage);
-    const bool first = group_members_.find(leader) == group_members_.end() ||
-                       attempts_.find(leader) == attempts_.end();
-    Attempt& attempt = attempts_[leader];
-    attempt = first ? Attempt{} : attempt;
-    attempt.tasks += line->tasks;
-    if (group_members_.find(leader) == group_members_.end()) {
-      occur({Moment::group_admitted, line->stage.job, {line->stage.stage}, {}}, event.t, due);
-    }
-    return;
+}
+
+void Faults::follow_submitted(const model::StageSubmitted& line, model::Instant now,
+                              std::vector<DueFault>& due) {
+  const StageKey leader = group_of(line.stage.job, line.stage.stage);
+  const bool alone = group_members_.find(leader) == group_members_.end();
+  Attempt& attempt = attempts_[leader];
+  if (alone) {  // of a group an attempt begins with its admission
+    attempt = {};
   }
-  const auto* start = event.as<model::TaskStart>();
-  const auto* end = event.as<model::TaskEnd>();
-  if (start == nullptr && end == nullptr) {
-    return;
+  attempt.tasks += line.tasks;
+  if (alone) {
+    occur({Moment::group_admitted, line.stage.job, std::span(&line.stage.stage, 1), {}}, now, due);
   }
-  const model::TaskRef& task = start != nullptr ? start->task : end->task;
+}
+
+void Faults::follow_start(const model::TaskStart& start, model::Instant now,
+                          std::vector<DueFault>& due) {
+  const model::TaskRef& task = start.task;
   const auto found = attempts_.find(group_of(task.job, task.stage));
   if (found == attempts_.end()) {
     return;
   }
   Attempt& attempt = found->second;
-  const std::vector<NameId> members = members_of(task.job, task.stage);
   const auto happen = [&](Moment moment) {
-    occur({moment, task.job, members, task.executor}, event.t, due);
+    occur({moment, task.job, members_of(task.job, task.stage), task.executor}, now, due);
   };
-  if (start != nullptr) {
-    if (attempt.launched == 0) {
-      happen(Moment::first_launch);
-    }
-    ++attempt.launched;
-    if (note_partitions(task, attempt.started) && std::ssize(attempt.started) == attempt.tasks) {
-      happen(Moment::all_launched);
-    }
-  } else if (end->status == model::TaskStatus::success && end->counted.value_or(true) &&
-             note_partitions(task, attempt.done) && std::ssize(attempt.done) == attempt.tasks - 1) {
-    happen(Moment::last_but_one_task);
+  if (attempt.launched == 0) {
+    happen(Moment::first_launch);
+  }
+  ++attempt.launched;
+  if (attempt.started.insert(task) && attempt.started.size() == attempt.tasks) {
+    happen(Moment::all_launched);
+  }
+}
+
+void Faults::follow_end(const model::TaskEnd& end, model::Instant now, std::vector<DueFault>& due) {
+  if (end.status != model::TaskStatus::success || !end.counted.value_or(true)) {
+    return;
+  }
+  const model::TaskRef& task = end.task;
+  const auto found = attempts_.find(group_of(task.job, task.stage));
+  if (found == attempts_.end()) {
+    return;
+  }
+  Attempt& attempt = found->second;
+  if (attempt.done.insert(task) && attempt.done.size() == attempt.tasks - 1) {
+    occur({Moment::last_but_one_task, task.job, members_of(task.job, task.stage), task.executor},
+          now, due);
   }
 }
 
@@ -186,9 +216,7 @@ void Faults::forget_done(const model::OutputsLost& lost) {
     return;
   }
   for (const model::Range& range : lost.partitions) {
-    for (std::int32_t p = range.first; p <= range.last; ++p) {
-      found->second.done.erase({lost.stage.value, p});
-    }
+    found->second.done.erase(lost.stage, range);
   }
 }
 
@@ -209,8 +237,8 @@ void Faults::follow_stages(const model::Event& event, std::vector<DueFault>& due
   } else if (const auto* queued = event.as<model::GroupQueued>()) {
     at_group(Moment::group_queued, {queued->job, queued->stage, std::nullopt});
   } else if (const auto* finished = event.as<model::MemberFinished>()) {
-    occur({Moment::member_finished, finished->stage.job, {finished->stage.stage}, {}}, event.t,
-          due);
+    occur({Moment::member_finished, finished->stage.job, std::span(&finished->stage.stage, 1), {}},
+          event.t, due);
   } else if (const auto* committed = event.as<model::GroupCommitted>()) {
     at_group(Moment::group_commit, committed->group);
   } else if (const auto* failed = event.as<model::GroupFailed>()) {
@@ -222,16 +250,28 @@ void Faults::follow_stages(const model::Event& event, std::vector<DueFault>& due
 
 std::vector<DueFault> Faults::after_event(const model::Event& event) {
   std::vector<DueFault> due;
+  if (const auto* start = event.as<model::TaskStart>()) {  // most are one or the other
+    follow_start(*start, event.t, due);
+    return due;
+  }
+  if (const auto* end = event.as<model::TaskEnd>()) {
+    follow_end(*end, event.t, due);
+    return due;
+  }
   follow_stages(event, due);
-  follow_attempts(event, due);
-  if (const auto* line = event.as<model::JobEnd>()) {
+  if (const auto* formed = event.as<model::GroupFormed>()) {
+    follow_formed(*formed);
+  } else if (const auto* submitted = event.as<model::StageSubmitted>()) {
+    follow_submitted(*submitted, event.t, due);
+  } else if (const auto* line = event.as<model::JobEnd>()) {
     occur({Moment::job_end, line->job, {}, {}}, event.t, due);
   } else if (const auto* lost = event.as<model::ExecutorLost>()) {
     occur({Moment::executor_lost, {}, {}, lost->executor}, event.t, due);
   } else if (const auto* outputs = event.as<model::OutputsLost>()) {
     forget_done(*outputs);
-    occur({Moment::external_input_lost, outputs->job, {outputs->stage}, outputs->executor}, event.t,
-          due);
+    occur({Moment::external_input_lost, outputs->job, std::span(&outputs->stage, 1),
+           outputs->executor},
+          event.t, due);
   }
   return due;
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,24 +64,46 @@ class Faults {
  private:
   using NameKey = std::uint32_t;                             // value of a name id
   using StageKey = std::pair<std::uint32_t, std::uint32_t>;  // job, stage name ids
+  // A set of partitions of the stages of a group, which are few.
+  class Partitions {
+   public:
+    // Was any of the task's new?
+    bool insert(const model::TaskRef& task);
+    void erase(model::NameId stage, const model::Range& range);
+    [[nodiscard]] std::int64_t size() const { return size_; }
+
+   private:
+    struct Row {
+      model::NameId stage;
+      std::vector<bool> has;  // by partition, as far as there was one
+    };
+    std::vector<Row> rows_;
+    std::int64_t size_ = 0;
+  };
   struct Attempt {  // of a group, or of a stage that is one of its own
     std::int64_t tasks = 0;
     std::int64_t launched = 0;
-    std::set<std::pair<std::uint32_t, std::int32_t>> started = {};  // stage name, partition
-    std::set<std::pair<std::uint32_t, std::int32_t>> done = {};     // the same
+    Partitions started = {};
+    Partitions done = {};
   };
   struct Occurrence {
     model::Moment moment{};
     model::NameId job;
-    std::vector<model::NameId> stages;  // any of them matches
+    std::span<const model::NameId> stages;  // any of them matches
     model::NameId executor;
   };
 
   void occur(const Occurrence& occurrence, model::Instant now, std::vector<DueFault>& due);
   void forget_done(const model::OutputsLost& lost);
-  void follow_attempts(const model::Event& event, std::vector<DueFault>& due);
+  void follow_formed(const model::GroupFormed& line);
+  void follow_submitted(const model::StageSubmitted& line, model::Instant now,
+                        std::vector<DueFault>& due);
+  void follow_start(const model::TaskStart& start, model::Instant now, std::vector<DueFault>& due);
+  void follow_end(const model::TaskEnd& end, model::Instant now, std::vector<DueFault>& due);
   [[nodiscard]] StageKey group_of(model::NameId job, model::NameId stage) const;
-  [[nodiscard]] std::vector<model::NameId> members_of(model::NameId job, model::NameId stage) const;
+  // `stage` must outlive what is returned.
+  [[nodiscard]] std::span<const model::NameId> members_of(model::NameId job,
+                                                          const model::NameId& stage) const;
   void follow_stages(const model::Event& event, std::vector<DueFault>& due);
 
   const model::FaultPlan& plan_;
