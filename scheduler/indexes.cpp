@@ -2,6 +2,8 @@
 #include "scheduler/indexes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "model/support/check.hpp"
 
@@ -70,84 +72,93 @@ std::uint32_t MaxTree::first_positive(std::uint32_t from) const {
   return node - leaves_;
 }
 
-void PositionSet::resize(std::uint32_t positions) {
-  std::size_t words = (std::size_t{positions} + 63) / 64;
-  std::size_t level = 0;
-  while (true) {
-    if (levels_.size() == level) {
-      levels_.emplace_back();
-    }
-    levels_[level].resize(std::max<std::size_t>(words, 1), 0);
-    ++level;
-    if (words <= 1) {
-      break;
-    }
-    words = (words + 63) / 64;
+void PositionSets::resize(std::uint32_t positions) {
+  const std::size_t words = std::max<std::size_t>((std::size_t{positions} + 63) / 64, 1);
+  if (words == level_) {
+    return;
   }
-  // A grown set may have new levels: summarize from the bottom.
-  for (std::size_t above = 1; above < levels_.size(); ++above) {
-    std::ranges::fill(levels_[above], 0);
-    for (std::size_t word = 0; word < levels_[above - 1].size(); ++word) {
-      if (levels_[above - 1][word] != 0) {
-        levels_[above][word / 64] |= std::uint64_t{1} << (word % 64);
+  std::size_t stride = words;
+  for (std::size_t level = words; level > 1; stride += level) {
+    level = (level + 63) / 64;
+  }
+  std::vector<std::uint64_t> rows(sets() * stride, 0);
+  for (std::size_t set = 0; set < sets(); ++set) {
+    std::uint64_t* row = rows.data() + set * stride;
+    std::copy_n(row_of(set), std::min(words, level_), row);
+    std::size_t start = 0;
+    for (std::size_t level = words; level > 1; level = (level + 63) / 64) {
+      for (std::size_t word = 0; word < level; ++word) {
+        row[start + level + word / 64] |= row[start + word] != 0 ? bit_of(word) : 0;
       }
+      start += level;
     }
   }
+  words_ = std::move(rows);
+  level_ = words;
+  stride_ = stride;
 }
 
-void PositionSet::insert(std::uint32_t position) {
-  std::size_t bit = position;
-  for (std::vector<std::uint64_t>& level : levels_) {
-    level[bit / 64] |= std::uint64_t{1} << (bit % 64);
-    bit /= 64;
+void PositionSets::add_sets(std::size_t count) {
+  RH_CHECK(stride_ > 0);
+  words_.resize(std::max(words_.size(), count * stride_), 0);
+}
+
+void PositionSets::note_above(std::uint64_t* row, std::size_t position) const {
+  std::size_t start = 0;
+  for (std::size_t level = level_; level > 1; level = (level + 63) / 64) {
+    start += level;
+    position /= 64;
+    row[start + position / 64] |= bit_of(position);
   }
 }
 
-void PositionSet::erase(std::uint32_t position) {
-  std::size_t bit = position;
-  for (std::vector<std::uint64_t>& level : levels_) {
-    level[bit / 64] &= ~(std::uint64_t{1} << (bit % 64));
-    if (level[bit / 64] != 0) {
+void PositionSets::forget_above(std::uint64_t* row, std::size_t position) const {
+  std::size_t start = 0;
+  for (std::size_t level = level_; level > 1; level = (level + 63) / 64) {
+    if (row[start + position / 64] != 0) {
       return;
     }
-    bit /= 64;
+    start += level;
+    position /= 64;
+    row[start + position / 64] &= ~bit_of(position);
   }
 }
 
-std::uint32_t PositionSet::next(std::uint32_t from) const {
+std::uint32_t PositionSets::next_above(std::size_t set, std::uint32_t from) const {
+  const std::uint64_t* row = row_of(set);
+  std::array<std::size_t, 6> starts{};  // of the levels: enough for 2^32 positions
   std::size_t bit = from;
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
+  std::size_t size = level_;
+  for (std::size_t level = 0; size > 0; ++level) {
     const std::size_t word = bit / 64;
-    if (word >= levels_[level].size()) {
+    if (word >= size) {
       return no_position;
     }
-    const std::uint64_t left = levels_[level][word] & (~std::uint64_t{0} << (bit % 64));
+    const std::uint64_t left = row[starts[level] + word] & (~std::uint64_t{0} << bit % 64);
     if (left != 0) {
       bit = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
       while (level > 0) {
         --level;
-        bit = bit * 64 + static_cast<std::size_t>(std::countr_zero(levels_[level][bit]));
+        const std::uint64_t below = row[starts[level] + bit];
+        bit = bit * 64 + static_cast<std::size_t>(std::countr_zero(below));
       }
       return static_cast<std::uint32_t>(bit);
     }
+    if (size == 1) {
+      return no_position;
+    }
+    starts[level + 1] = starts[level] + size;
+    size = (size + 63) / 64;
     bit = word + 1;
   }
   return no_position;
 }
 
-void PositionSet::clear() {
-  for (std::vector<std::uint64_t>& level : levels_) {
-    std::ranges::fill(level, 0);
-  }
-}
-
 void Counts::set(std::uint32_t index, std::int32_t count) {
   RH_CHECK(count >= 0, count);
   if (index >= counts_.size()) {
-    counts_.resize(std::bit_ceil(index + 1), 0);
-    for (PositionSet& set : small_) {
-      set.resize(static_cast<std::uint32_t>(counts_.size()));
-    }
+    counts_.resize(std::bit_ceil(std::max(index + 1, indexes_min)), 0);
+    small_.resize(static_cast<std::uint32_t>(counts_.size()));
   }
   const std::int32_t before = counts_[index];
   if (before == count) {
@@ -155,16 +166,17 @@ void Counts::set(std::uint32_t index, std::int32_t count) {
   }
   counts_[index] = count;
   if (is_small(before)) {
-    PositionSet& set = small_[static_cast<std::size_t>(before)];
-    set.erase(index);
-    used_ &= ~(std::uint64_t{set.empty()} << static_cast<unsigned>(before));
+    const auto set = static_cast<std::size_t>(before);
+    small_.erase(set, index);
+    used_ &= ~(std::uint64_t{small_.empty(set)} << set);
   }
   if (is_small(count)) {
-    while (small_.size() <= static_cast<std::size_t>(count)) {
-      small_.emplace_back().resize(static_cast<std::uint32_t>(counts_.size()));
+    const auto set = static_cast<std::size_t>(count);
+    if (set >= small_.sets()) {
+      small_.add_sets(set + 1);
     }
-    small_[static_cast<std::size_t>(count)].insert(index);
-    used_ |= std::uint64_t{1} << static_cast<unsigned>(count);
+    small_.insert(set, index);
+    used_ |= std::uint64_t{1} << set;
   }
   if (before >= small_end || count >= small_end) {
     great_.set(index, count >= small_end ? count : 0);
@@ -176,13 +188,13 @@ std::uint32_t Counts::argmax() const {
   if (great != no_position || used_ == 0) {
     return great;
   }
-  return small_[static_cast<std::size_t>(std::bit_width(used_)) - 1].next(0);
+  return small_.next(static_cast<std::size_t>(std::bit_width(used_)) - 1, 0);
 }
 
 std::uint32_t Counts::first_positive(std::uint32_t from) const {
   std::uint32_t first = great_.first_positive(from);
   for (std::uint64_t left = used_; left != 0; left &= left - 1) {
-    first = std::min(first, small_[static_cast<std::size_t>(std::countr_zero(left))].next(from));
+    first = std::min(first, small_.next(static_cast<std::size_t>(std::countr_zero(left)), from));
   }
   return first;
 }

@@ -3,6 +3,7 @@
 // A20). All are derived from the tables and therefore no part of the state's digest.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -34,22 +35,72 @@ class MaxTree {
   std::vector<std::int32_t> nodes_;  // nodes_[1] is the root, leaves from leaves_ on
 };
 
-// A set of positions with first-at-or-after in three word reads at most per 64^3 positions.
-class PositionSet {
+// Sets of positions with first-at-or-after in three word reads at most per 64^3 positions. All of
+// them have room for the same positions and stand one behind the other: few positions take a word.
+class PositionSets {
  public:
-  void resize(std::uint32_t positions);  // keeps members below `positions`
-  void insert(std::uint32_t position);
-  void erase(std::uint32_t position);
-  [[nodiscard]] bool contains(std::uint32_t position) const {
-    return (levels_[0][position >> 6U] >> (position & 63U) & 1U) != 0;
+  void resize(std::uint32_t positions);  // keeps members that there is room for
+  void add_sets(std::size_t count);      // so that there are as many
+  [[nodiscard]] std::size_t sets() const { return stride_ == 0 ? 0 : words_.size() / stride_; }
+  void insert(std::size_t set, std::uint32_t position) {
+    std::uint64_t* row = row_of(set);
+    row[position / 64] |= bit_of(position);
+    if (stride_ > 1) {
+      note_above(row, position);
+    }
+  }
+  void erase(std::size_t set, std::uint32_t position) {
+    std::uint64_t* row = row_of(set);
+    row[position / 64] &= ~bit_of(position);
+    if (stride_ > 1) {
+      forget_above(row, position);
+    }
+  }
+  [[nodiscard]] bool contains(std::size_t set, std::uint32_t position) const {
+    return (row_of(set)[position / 64] & bit_of(position)) != 0;
   }
   // Lowest member >= from; no_position if none.
-  [[nodiscard]] std::uint32_t next(std::uint32_t from) const;
-  [[nodiscard]] bool empty() const { return levels_.empty() || levels_.back()[0] == 0; }
-  void clear();
+  [[nodiscard]] std::uint32_t next(std::size_t set, std::uint32_t from) const {
+    if (stride_ != 1) {
+      return next_above(set, from);
+    }
+    const std::uint64_t left = from < 64 ? row_of(set)[0] & (~std::uint64_t{0} << from) : 0;
+    return left == 0 ? no_position : static_cast<std::uint32_t>(std::countr_zero(left));
+  }
+  [[nodiscard]] bool empty(std::size_t set) const { return row_of(set)[stride_ - 1] == 0; }
+  void clear() { std::ranges::fill(words_, 0); }
 
  private:
-  std::vector<std::vector<std::uint64_t>> levels_;  // level 0: one bit per position
+  static std::uint64_t bit_of(std::size_t position) { return std::uint64_t{1} << position % 64; }
+  [[nodiscard]] std::uint64_t* row_of(std::size_t set) { return words_.data() + set * stride_; }
+  [[nodiscard]] const std::uint64_t* row_of(std::size_t set) const {
+    return words_.data() + set * stride_;
+  }
+  void note_above(std::uint64_t* row, std::size_t position) const;
+  void forget_above(std::uint64_t* row, std::size_t position) const;
+  [[nodiscard]] std::uint32_t next_above(std::size_t set, std::uint32_t from) const;
+
+  // Of one set: words with a bit per position, words with a bit per word of these, and so on until
+  // it is one word.
+  std::size_t level_ = 0;   // words of the first kind
+  std::size_t stride_ = 0;  // words in all
+  std::vector<std::uint64_t> words_;
+};
+
+class PositionSet {
+ public:
+  void resize(std::uint32_t positions) {
+    one_.resize(positions);
+    one_.add_sets(1);
+  }
+  void insert(std::uint32_t position) { one_.insert(0, position); }
+  void erase(std::uint32_t position) { one_.erase(0, position); }
+  [[nodiscard]] bool contains(std::uint32_t position) const { return one_.contains(0, position); }
+  [[nodiscard]] std::uint32_t next(std::uint32_t from) const { return one_.next(0, from); }
+  void clear() { one_.clear(); }
+
+ private:
+  PositionSets one_;
 };
 
 // What MaxTree answers, and faster where counts are small, as slots of an executor are: the indexes
@@ -68,12 +119,13 @@ class Counts {
 
  private:
   static constexpr std::int32_t small_end = 64;
+  static constexpr std::uint32_t indexes_min = 16;  // there is room for from the first on
   static bool is_small(std::int32_t count) { return count > 0 && count < small_end; }
 
   std::vector<std::int32_t> counts_;
-  std::vector<PositionSet> small_;  // by count; as far as one was ever there
-  std::uint64_t used_ = 0;          // bit per count: its set has members
-  MaxTree great_;                   // of the others 0
+  PositionSets small_;      // by count; as far as one was ever there
+  std::uint64_t used_ = 0;  // bit per count: its set has members
+  MaxTree great_;           // of the others 0
 };
 
 // Minimum demand per profile over ranges of blocks; empty blocks demand infinitely much.
