@@ -347,8 +347,8 @@ AxisText get_choice(const SchedulerConfig& config, const NameTable&, std::string
     }
   }
   AxisText text{std::string(name_of(Field(config)))};
-  SchedulerConfig copy = config;
   for (const ParameterRow* row : rows_of(axis, text.value)) {
+    SchedulerConfig copy = config;  // only to read its field
     text.bracketed = true;
     text.parameters.push_back(
         {std::string(row->key), AxisText(show_number(row->kind, row->field(copy)))});
@@ -766,9 +766,12 @@ AxisText get_axis(const SchedulerConfig& config, const NameTable& names, std::st
 std::vector<std::pair<std::string_view, std::string>> resolved_axes(const SchedulerConfig& config,
                                                                     const NameTable& names) {
   std::vector<std::pair<std::string_view, std::string>> resolved;
+  resolved.reserve(rows.size());
   for (const AxisRow& row : rows) {
     if (row.info.built) {
-      resolved.emplace_back(row.info.name, to_string(row.get(config, names, row.info.name)));
+      AxisText text = row.get(config, names, row.info.name);
+      resolved.emplace_back(row.info.name,
+                            text.bracketed ? to_string(text) : std::move(text.value));
     }
   }
   return resolved;

@@ -18,7 +18,9 @@ RunStart run_line(const Scenario& scenario, std::string_view version, NameTable&
   line.seed = static_cast<std::int64_t>(scenario.seed);
   line.timing = scenario.timing;
   line.dialect = names.intern(name_of(scenario.scheduler.dialect));
-  for (const auto& [axis, value] : resolved_axes(scenario.scheduler, scenario.names)) {
+  const auto axes = resolved_axes(scenario.scheduler, scenario.names);
+  line.axes.reserve(axes.size());
+  for (const auto& [axis, value] : axes) {
     line.axes.push_back({names.intern(axis), names.intern(value)});
   }
   for (const Profile& profile : scenario.cluster.profiles) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <span>
+#include <vector>
 
 #include "model/support/check.hpp"
 #include "model/waiting_bound.hpp"
@@ -126,14 +128,33 @@ Promise promise_of(std::string_view id, model::Dialect dialect) {
   return Promise::reported;
 }
 
+namespace {
+
+// The row of a dialect before axes drop anything, without properties that are not built.
+std::span<const Property* const> promised_by(model::Dialect dialect) {
+  static const auto rows = [] {
+    std::array<std::vector<const Property*>, model::EnumNames<model::Dialect>::texts.size()> all;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (const Property& property : all_properties()) {
+        const auto promise = promise_of(property.id, static_cast<model::Dialect>(i));
+        if (property.built() && promise == Promise::promised) {
+          all[i].push_back(&property);
+        }
+      }
+    }
+    return all;
+  }();
+  return rows[static_cast<std::size_t>(dialect)];
+}
+
+}  // namespace
+
 std::vector<std::string> promised(const model::SchedulerConfig& config, model::Timing timing) {
   const Drops drops = dropped_by_axes(config, timing);
   std::vector<std::string> ids;
-  for (const Property& property : all_properties()) {
-    const bool is_dropped = std::find(drops.begin(), drops.end(), property.id) != drops.end();
-    if (property.built() && !is_dropped &&
-        promise_of(property.id, config.dialect) == Promise::promised) {
-      ids.emplace_back(property.id);
+  for (const Property* property : promised_by(config.dialect)) {
+    if (std::ranges::find(drops, property->id) == drops.end()) {
+      ids.emplace_back(property->id);
     }
   }
   return ids;

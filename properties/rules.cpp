@@ -17,19 +17,36 @@ namespace {
 
 using AxisTexts = std::vector<std::pair<std::string_view, std::string>>;
 
-// What the axes of a dialect look like as they stand: most lines say nothing else, and to read a
-// value costs more than to compare it.
-std::string_view preset_text(model::Dialect dialect, std::string_view axis) {
-  static const auto texts = [] {
-    std::array<AxisTexts, model::EnumNames<model::Dialect>::texts.size()> all;
+// A dialect as it stands, and what its axes look like then: most lines say nothing else, and to
+// read a value costs more than to compare it.
+struct Preset {
+  model::SchedulerConfig config;
+  AxisTexts axes;
+};
+const Preset& preset_of(model::Dialect dialect) {
+  static const auto presets = [] {
+    std::array<Preset, model::EnumNames<model::Dialect>::texts.size()> all;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i] = model::resolved_axes(model::preset(static_cast<model::Dialect>(i)), {});
+      all[i].config = model::preset(static_cast<model::Dialect>(i));
+      all[i].axes = model::resolved_axes(all[i].config, {});
     }
     return all;
   }();
-  const AxisTexts& own = texts[static_cast<std::size_t>(dialect)];
-  const auto found = std::ranges::find(own, axis, &AxisTexts::value_type::first);
-  return found == own.end() ? std::string_view{} : found->second;
+  return presets[static_cast<std::size_t>(dialect)];
+}
+
+// Does the axis have the value that it has in the preset? Axes come in the order of the table: the
+// next one is looked for at `likely` first.
+bool is_preset(const AxisTexts& own, std::size_t& likely, std::string_view axis,
+               std::string_view value) {
+  if (likely >= own.size() || own[likely].first != axis) {
+    const auto found = std::ranges::find(own, axis, &AxisTexts::value_type::first);
+    if (found == own.end()) {
+      return value.empty();
+    }
+    likely = static_cast<std::size_t>(found - own.begin());
+  }
+  return own[likely++].second == value;
 }
 
 // "reader/from/owner/stage": names hold no slash.
@@ -55,17 +72,20 @@ Rules rules_of(const model::RunStart& run, const model::NameTable& names) {
   rules.timing = run.timing;
   const model::Dialect dialect =
       model::parse_enum<model::Dialect>(names.text(run.dialect)).value_or(model::Dialect::psd);
-  rules.config = model::preset(dialect);
+  const Preset& preset = preset_of(dialect);
+  rules.config = preset.config;
+  model::SchedulerConfig changed;
   model::NameTable pool_names;
+  std::size_t likely = 0;
   for (const model::AxisValue& item : run.axes) {
-    if (names.text(item.value) == preset_text(dialect, names.text(item.axis))) {
+    if (is_preset(preset.axes, likely, names.text(item.axis), names.text(item.value))) {
       continue;
     }
     const auto value = model::parse_axis_text(names.text(item.value));
     if (!value) {
       continue;
     }
-    model::SchedulerConfig changed = rules.config;
+    changed = rules.config;
     if (model::set_axis(changed, pool_names, names.text(item.axis), *value)) {
       rules.config = std::move(changed);
     }
