@@ -34,6 +34,9 @@ using Pairs = std::vector<std::pair<Index, Index>>;
 
 // Is there a cycle among n nodes? Takes off, again and again, nodes that nothing leads to.
 bool cyclic(Pairs pairs, std::size_t n) {
+  if (std::ranges::all_of(pairs, [](const auto& pair) { return pair.first < pair.second; })) {
+    return false;  // everything leads on
+  }
   std::ranges::sort(pairs);
   std::vector<std::size_t> parents(n, 0);
   for (const auto& [from, to] : pairs) {

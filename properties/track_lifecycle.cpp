@@ -27,8 +27,21 @@ void sort_by_name(JobBody& body) {
             [](const auto& a, const auto& b) { return a.name < b.name; });
 }
 
+// Do all inputs of the members come from stages before them in the file?
+bool in_file_order(const JobBody& body, const std::vector<Index>& members) {
+  return std::all_of(members.begin(), members.end(), [&body](Index member) {
+    const Stage& stage = body.stages[member];
+    const auto first = body.edges_in.begin() + static_cast<std::ptrdiff_t>(stage.in_first);
+    return std::all_of(first, first + static_cast<std::ptrdiff_t>(stage.in_count),
+                       [member](const Edge& edge) { return edge.from < member; });
+  });
+}
+
 // Members in topological order over the edges inside the group, smallest file index first (C4).
 std::vector<Index> topological_order(const JobBody& body, const std::vector<Index>& members) {
+  if (in_file_order(body, members)) {
+    return members;
+  }
   std::vector<Index> waiting_for(members.size(), 0);
   const auto place = [&](Index stage) {
     const auto at = std::lower_bound(members.begin(), members.end(), stage);
@@ -138,6 +151,9 @@ void Track::apply_one(const model::JobSubmitted& event) {
   body.submitted_at = now_;
   body.priority = event.priority;
   body.lane = waits_.lane_of(event.pool);
+  body.stages.reserve(event.stages.size());
+  body.by_name.reserve(event.stages.size());
+  body.edges_in.reserve(event.edges.size());
   for (const model::StageItem& item : event.stages) {
     Stage& stage = body.stages.emplace_back();
     stage.name = item.name;
@@ -295,6 +311,7 @@ void Track::apply_one(const model::GroupFormed& event) {
   }
   const auto index = static_cast<Index>(body.groups.size());
   Group& group = body.groups.emplace_back();
+  group.members.reserve(event.stages.size());
   for (const model::NameId name : event.stages) {
     group.members.push_back(find_stage(body, name));
   }

@@ -107,6 +107,7 @@ Fit trial(Machine& m, const TrialOn& on, const JobRow& job, const GangRow& gang,
     return shared_trial(m, on, job, gang, placed);
   }
   placed.clear();
+  placed.reserve(static_cast<std::size_t>(gang.tasks));
   for (const std::uint32_t stage : trial_order(on.slots, *job.spec, gang)) {
     const model::StageSpec& spec = job.spec->stages[stage];
     for (std::int32_t partition = 0; partition < spec.tasks; ++partition) {

@@ -126,6 +126,7 @@ StageCold& cold_of(Machine& m, StageId stage) {
     std::uint32_t index = 0;
     if (m.free_colds.empty()) {
       index = static_cast<std::uint32_t>(m.colds.size());
+      reserve_first(m.colds);
       m.colds.emplace_back();
     } else {
       index = m.free_colds.back();
@@ -135,6 +136,10 @@ StageCold& cold_of(Machine& m, StageId stage) {
   }
   return m.colds[m.stages[stage].cold];
 }
+
+namespace {
+constexpr std::int32_t launches_reserved = 64;  // in one piece, for stages that are small
+}  // namespace
 
 void submit_attempt(Step& s, StageId stage) {
   Machine& m = s.m;
@@ -163,6 +168,7 @@ void submit_attempt(Step& s, StageId stage) {
   cold.covered.clear();
   cold.ticked_off.clear();
   cold.outputs.resize(static_cast<std::size_t>(row.tasks), none_u32);
+  cold.launched.reserve(static_cast<std::size_t>(std::min(row.tasks, launches_reserved)));
   row.pending = row.tasks - row.done;
   row.listed_partitions = row.done > 0;
   // Tries of earlier attempts may yet succeed: then their partitions must be found one by one.

@@ -70,12 +70,20 @@ ExecutorId Ledger::add(const model::ResourceVector& own, ProfileId bound, std::u
   RH_CHECK(factor_ == 0 || own.size() == resources_);
   RH_CHECK(!bound.valid() || bound.index() < tasks_.size(), bound.value);
   const ExecutorId executor{rows_.size()};
-  model::ResourceVector total = factor_ == 1 ? own : shared_total(executor.index(), own, bound);
-  for (std::int64_t& amount : total) {
-    amount *= planted(Mutant::mu03) ? 2 : 1;
+  model::ResourceVector shared;
+  if (factor_ != 1) {
+    shared = shared_total(executor.index(), own, bound);
   }
+  const model::ResourceVector& total = factor_ == 1 ? own : shared;
+  const auto start = static_cast<std::ptrdiff_t>(amounts_.size());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
+  for (auto amount = amounts_.begin() + start; planted(Mutant::mu03) && amount != amounts_.end();
+       ++amount) {
+    *amount *= 2;
+  }
+  reserve_first(rows_);
+  reserve_first(name_keys_);
   rows_.push_back({bound, 0, false, {}});
   name_keys_.push_back(name_key);
   bound_count_ += bound.valid() ? 1U : 0U;

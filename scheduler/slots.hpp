@@ -22,6 +22,8 @@ class Ledger final : public SlotView {
   explicit Ledger(const std::vector<model::ResourceVector>& tasks, std::int64_t factor = 1);
   Ledger(const Ledger&) = default;
   Ledger& operator=(const Ledger&) = default;
+  Ledger(Ledger&&) = default;
+  Ledger& operator=(Ledger&&) = default;
 
   // A new executor, closed; ids count from 0. `bound` invalid: serves every profile.
   ExecutorId add(const model::ResourceVector& own, ProfileId bound, std::uint64_t name_key = 0);

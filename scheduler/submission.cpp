@@ -261,6 +261,8 @@ Verdict judge(Machine& m, const SubmitJob& input, const JobRow& job) {
 model::JobSubmitted submitted_line(const Machine& m, const SubmitJob& input) {
   const model::JobSpec& spec = *input.spec;
   model::JobSubmitted line{spec.name, spec.pool, spec.priority, {}, {}};
+  line.stages.reserve(input.own_stages);
+  line.edges.reserve(spec.edges.size());
   for (std::uint32_t i = 0; i < input.own_stages; ++i) {
     const model::StageSpec& stage = spec.stages[i];
     line.stages.push_back({stage.name, stage.tasks, m.profile_names[stage.profile.index()],

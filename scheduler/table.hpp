@@ -39,6 +39,15 @@ struct DirtyMark {
   bool operator==(const DirtyMark& /*other*/) const { return true; }
 };
 
+// Most tables are small: they have room for some rows from the first on, instead of growing to it.
+template <class T>
+void reserve_first(std::vector<T>& rows) {
+  constexpr std::size_t first = 16;
+  if (rows.capacity() == 0) {
+    rows.reserve(first);
+  }
+}
+
 // Which rows changed since the digest was last brought up to date. The mark itself stands in the
 // row (its owner says where), beside what the edit touches anyway.
 class RowDigest {
@@ -48,6 +57,7 @@ class RowDigest {
   void touch(std::size_t row, Mark&& marked) {
     if (!marked) {
       marked = true;
+      reserve_first(list_);
       list_.push_back(static_cast<std::uint32_t>(row));
     }
   }
@@ -55,6 +65,9 @@ class RowDigest {
   // hash_row(row) is the row's hash now, 0 for a row that is not in use; it clears the mark.
   template <class HashRow>
   [[nodiscard]] std::uint64_t settle(std::size_t rows, const HashRow& hash_row) {
+    if (rows > 0) {
+      reserve_first(hash_);
+    }
     hash_.resize(rows, 0);
     for (const std::uint32_t row : list_) {
       const std::uint64_t now = hash_row(row);
@@ -93,6 +106,7 @@ class Table {
   [[nodiscard]] RowId add_blank() {
     RowId id{rows_.size()};
     if (free_.empty()) {
+      reserve_first(rows_);
       rows_.emplace_back();
     } else {
       id = free_.back();

@@ -34,6 +34,8 @@ class JobMaker {
     one_kind_ = making_.shape.no_mixing;
     all_pipelined_ = groups && (large || shapes_.percent(70));
     const std::int64_t count = stage_count();
+    job_.stages.reserve(static_cast<std::size_t>(count));
+    job_.edges.reserve(static_cast<std::size_t>(2 * count));
     for (std::int64_t s = 0; s < count; ++s) {
       add_stage(s, count);
     }
@@ -430,6 +432,7 @@ void make_jobs(Making& making) {
                                                  : shapes.range(3, 5);
   const std::int64_t large = many ? shapes.below(4) : -1;
   JobMaker maker(making, shapes, times);
+  making.scenario.jobs.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     model::JobSpec job = maker.make(i, i == large);
     set_submission(making, arrivals, job);
