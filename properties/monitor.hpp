@@ -98,6 +98,7 @@ class Monitor {
     if (this != &other) {
       violations_ = other.violations_;
       count_ = other.count_;
+      first_found_at_ = other.first_found_at_;
     }
     return *this;
   }

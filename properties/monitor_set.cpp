@@ -44,6 +44,28 @@ void MonitorSet::listen(std::unique_ptr<Monitor> listener) {
   enlist(*listener_);
 }
 
+// It came last everywhere.
+void MonitorSet::delist_listener() {
+  const auto drop = [this](std::vector<Monitor*>& list) {
+    if (!list.empty() && list.back() == listener_.get()) {
+      list.pop_back();
+    }
+  };
+  std::ranges::for_each(listeners_, drop);
+  drop(start_listeners_);
+  drop(end_listeners_);
+  drop(every_instant_);
+  listener_.reset();
+}
+
+void MonitorSet::reset() {
+  static const MonitorSet blank;
+  if (listener_ != nullptr) {
+    delist_listener();
+  }
+  *this = blank;
+}
+
 MonitorSet::MonitorSet(const MonitorSet& other)
     : track_(other.track_),
       names_(other.names_),
@@ -133,12 +155,20 @@ void MonitorSet::begin(const model::NameTable& names) {
 }
 
 void MonitorSet::read_promises(const model::RunStart& run) {
-  std::vector<std::string_view> ids;
-  for (const model::NameId id : run.promises) {
-    ids.push_back(names_->text(id));
-  }
   for (Entry& entry : entries_) {
-    entry.promised = std::find(ids.begin(), ids.end(), entry.property->id) != ids.end();
+    entry.promised = false;
+  }
+  std::size_t likely = 0;  // promises come in the order of the registry
+  for (const model::NameId id : run.promises) {
+    const std::string_view text = names_->text(id);
+    for (std::size_t looked_at = 0; looked_at < entries_.size(); ++looked_at) {
+      Entry& entry = entries_[likely];
+      likely = likely + 1 == entries_.size() ? 0 : likely + 1;
+      if (entry.property->id == text) {
+        entry.promised = true;
+        break;
+      }
+    }
   }
 }
 
@@ -220,6 +250,7 @@ void MonitorSet::finish() {
   }
   end_instant();
   const RunOver over = run_end_.value_or(RunOver::interrupted);
+  verdicts_.reserve(entries_.size());
   for (const Entry& entry : entries_) {
     PropertyVerdict& verdict = verdicts_.emplace_back();
     verdict.property = entry.property->id;

@@ -34,6 +34,9 @@ class MonitorSet final : public model::Observer {
   // A copy has seen the same journal so far, and goes on by itself.
   MonitorSet(const MonitorSet& other);
   MonitorSet& operator=(const MonitorSet& other);
+  // As a new one, without a listener, but with the memory that it has: for one journal after
+  // another.
+  void reset();
 
   // One more listener, which judges nothing: it is told everything that it wants, as a monitor is,
   // after the monitors. Before begin().
@@ -69,6 +72,7 @@ class MonitorSet final : public model::Observer {
 
   void make_monitors();
   void enlist(Monitor& monitor);
+  void delist_listener();
   [[nodiscard]] std::vector<Monitor*>& listeners_of(const Monitor& monitor, std::size_t number);
   void read_promises(const model::RunStart& run);
   void end_instant();

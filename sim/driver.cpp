@@ -47,25 +47,75 @@ bool delays_starts(const model::Scenario& scenario) {
 
 }  // namespace
 
+void DriverMemory::clear() {
+  engine.clear();
+  actions.clear();
+  nested.clear();
+  batch.clear();
+  due.clear();
+  freed_at_once.clear();
+  runs.clear();
+  jobs.clear();
+  free_jobs.clear();
+  job_named.clear();
+  executors.clear();
+  expected.clear();
+  executor_named.clear();
+  pending.clear();
+  free_pending.clear();
+}
+
+RunMemory::RunMemory() = default;
+RunMemory::~RunMemory() = default;
+
+DriverMemory& RunMemory::driver() {
+  if (driver_ == nullptr) {
+    driver_ = std::make_unique<DriverMemory>();
+  }
+  driver_->clear();
+  return *driver_;
+}
+
 Driver::Driver(const model::Scenario& scenario, const scheduler::PolicySet& policies,
                std::span<model::Observer* const> observers, const RunOptions& options)
     : scenario_(scenario),
       options_(options),
+      own_(options.memory == nullptr ? std::make_unique<DriverMemory>() : nullptr),
+      memory_(own_ ? *own_ : options.memory->driver()),
       names_(std::make_shared<model::NameTable>(scenario.names)),
       observers_(observers.begin(), observers.end()),
       core_(core_options(scenario, *names_), policies),
+      actions_(memory_.actions),
+      nested_(memory_.nested),
+      engine_(memory_.engine),
+      batch_(memory_.batch),
+      due_(memory_.due),
+      freed_at_once_(memory_.freed_at_once),
       client_(scenario),
       faults_(scenario.faults, scenario.names),
-      latest_of_(scenario.jobs.size()) {
+      runs_(memory_.runs),
+      jobs_(memory_.jobs),
+      free_jobs_(memory_.free_jobs),
+      job_named_(memory_.job_named),
+      latest_of_(scenario.jobs.size()),
+      executors_(memory_.executors),
+      expected_(memory_.expected),
+      executor_named_(memory_.executor_named),
+      pending_(memory_.pending),
+      free_pending_(memory_.free_pending) {
   shares_slots_ = scenario.scheduler.slots == model::SlotsAxis::shared;
   watching_moments_ = faults_.any_moments();
-  healing_ = model::healing_of(scenario);
+  if (const auto phase = model::healing_of(scenario)) {
+    healing_ = HealingWatch{.phase = *phase};
+  }
 }
 
 // ---- the journal ----
 
 void Driver::publish() {
-  hash_.on(event_);
+  if (hash_) {
+    hash_->on(event_);
+  }
   const int number = event_.number();
   if (number != model::event_number<model::RunStart>() &&
       number != model::event_number<model::Probe>() &&
@@ -82,7 +132,9 @@ void Driver::publish() {
 }
 
 void Driver::begin_journal() {
-  hash_.begin(*names_);
+  if (options_.hash) {
+    hash_.emplace().begin(*names_);
+  }
   for (model::Observer* observer : observers_) {
     observer->begin(*names_);
   }
@@ -102,11 +154,12 @@ void Driver::begin_journal() {
     line.overheads.push_back({name("start_delay"), name("recorded")});
   }
   if (healing_) {
-    line.overheads.push_back({name("heal"), name(model::format_duration(healing_->at))});
+    line.overheads.push_back({name("heal"), name(model::format_duration(healing_->phase.at))});
   }
   for (const model::KeyValue& fact : model::rejection_facts(scenario_, *names_)) {
     line.overheads.push_back(fact);
   }
+  line.promises.reserve(options_.promises.size());
   for (const std::string& promise : options_.promises) {
     line.promises.push_back(name(promise));
   }
@@ -137,11 +190,8 @@ model::RunEndCause Driver::run_instants() {
       next = next_instant();
       continue;
     }
-    if (steps_ > steps_max_ && live_jobs_ > 0) {
-      step(scheduler::Stuck{});  // something always happens, and nothing comes of it
-    }
-    if (healing_ && *next >= healing_->at) {
-      steps_max_ = std::min(steps_max_, steps_ + healing_->steps_max);
+    if (healing_ && *next >= healing_->phase.at && live_jobs_ > 0 && never_ends()) {
+      step(scheduler::Stuck{});
     }
     if (scenario_.horizon && *next > *scenario_.horizon) {
       return model::RunEndCause::horizon;
@@ -153,8 +203,8 @@ model::RunEndCause Driver::run_instants() {
       run_round(*next);
       settle_sharing();
       next = next_instant();
-    } while (next == now_ && steps_ <= steps_max_);
-    while (core_.wants_pass() && next != now_ && steps_ <= steps_max_) {
+    } while (next == now_ && !is_beyond(2));
+    while (core_.wants_pass() && next != now_ && !is_beyond(2)) {
       pass();
       settle_sharing();
       next = next_instant();
@@ -164,6 +214,47 @@ model::RunEndCause Driver::run_instants() {
       next = next_instant();
     }
   }
+}
+
+// So many times the steps that the healing phase may take until it is looked at.
+bool Driver::is_beyond(std::int64_t bounds) const {
+  return healing_ && healing_->begun &&
+         steps_ - healing_->steps > bounds * healing_->phase.steps_max;
+}
+
+// Has the healing phase taken more steps than what is left can need? Those that passed while a task
+// ran, or while something was to come that no timer brings, do not count: timers may tick for hours
+// meanwhile. But tasks must not be launched without end.
+bool Driver::never_ends() {
+  HealingWatch& watch = *healing_;
+  if (!watch.begun) {
+    watch.begun = true;
+    watch.steps = steps_;
+    watch.launches = next_launch_;
+  }
+  if (!is_beyond(1)) {
+    return false;
+  }
+  const bool launches = std::int64_t{next_launch_ - watch.launches} > watch.phase.steps_max;
+  if (launches || is_beyond(2) || !awaits_more()) {
+    return true;
+  }
+  watch.steps = steps_;
+  return false;
+}
+
+bool Driver::awaits_more() const {
+  std::vector<bool> awaited(pending_.size(), true);
+  for (const std::uint32_t slot : free_pending_) {
+    awaited[slot] = false;
+  }
+  for (std::size_t slot = 0; slot < pending_.size(); ++slot) {
+    if (awaited[slot] && pending_[slot].what != Pending::What::timer) {
+      return true;
+    }
+  }
+  return next_planned_ < client_.planned().size() ||
+         std::ranges::any_of(executors_, [](const ExecutorSim& row) { return row.runs > 0; });
 }
 
 RunResult Driver::run() {
@@ -178,7 +269,7 @@ RunResult Driver::run() {
   RunResult result;
   result.cause = cause;
   result.end_ns = last_event_;
-  result.journal_hash = hash_.value();
+  result.journal_hash = hash_ ? hash_->value() : 0;
   result.events = events_;
   result.core_steps = steps_;
   result.unseen = unseen_;
@@ -198,6 +289,10 @@ std::optional<model::Instant> Driver::next_instant() const {
 
 // What runs is spread over more memory than the caches next to the core hold, and ends in no order.
 void Driver::prefetch(const std::vector<Event>& soon) const {
+  constexpr std::size_t runs_cached = 512;
+  if (runs_.size() < runs_cached) {
+    return;
+  }
   const auto run_of = [](const Event& event) {
     const EventTag tag = event.tag();
     const bool task = static_cast<InputKind>(tag.event_class) == InputKind::task;
@@ -245,7 +340,8 @@ void Driver::run_round(model::Instant instant) {
     }
     return;
   }
-  std::vector<Due> due;
+  std::vector<Due>& due = due_;
+  due.clear();
   for (const Event& event : batch_) {
     const EventTag tag = event.tag();
     const auto kind = static_cast<InputKind>(tag.event_class);
@@ -293,6 +389,9 @@ void Driver::order_round(std::vector<Due>& due) {
       const std::uint64_t draw = model::draw(key, {static_cast<std::uint32_t>(i), 0, 0});
       take(i, model::uniform_below(draw, end_of_kind(i) - i));
     }
+  }
+  if (scenario_.choices.empty()) {
+    return;
   }
   const std::string at = "tie@" + model::format_duration(now_);
   for (const auto& [where, value] : scenario_.choices) {

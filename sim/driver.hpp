@@ -4,14 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "model/healing.hpp"
 #include "model/scenario.hpp"
 #include "model/stage_graph.hpp"
 #include "model/support/journal_hash.hpp"
@@ -25,9 +23,6 @@
 
 namespace rehearse::sim {
 
-// Kinds of inputs in the order of a round; event classes of the engine.
-enum class InputKind : std::uint8_t { notice, cancel, task, executor, submission, timer };
-
 class Driver {
  public:
   Driver(const model::Scenario& scenario, const scheduler::PolicySet& policies,
@@ -36,60 +31,6 @@ class Driver {
   [[nodiscard]] RunResult run();
 
  private:
-  // One live try as the environment knows it; indexed by the core's RunId.
-  struct Run {
-    model::NameId job_name;
-    scheduler::JobId job;
-    model::StageIndex stage;
-    model::ExecutorId executor;
-    std::int32_t partition = 0;
-    std::int16_t attempt = 0;
-    std::int16_t try_number = 0;
-    std::uint32_t launch = 0;  // launch number; engine events of other numbers are stale
-    std::uint16_t profile = 0;
-    std::uint16_t more = 0;  // of a slice (A21)
-    bool speculative = false;
-    bool live = false;
-    bool returned = false;       // its slot is free, its line waits (C6)
-    bool killed = false;         // only its slots are still held
-    bool shared = false;         // with others of its group (A10)
-    bool late = false;           // lost with its executor, its success is on the way
-    model::Instant over_at = 0;  // its work is; of a killed one: its slots are free
-  };
-  struct StageSim {
-    StageDraws draws;
-    bool keyed = false;
-    std::int32_t attempt = -1;      // that latest_end belongs to
-    model::Instant latest_end = 0;  // of the tasks launched in it (coupled)
-    std::int32_t unfinished = 0;    // tries launched in it; where slots are shared
-  };
-  struct JobSim {
-    Submission submission;
-    model::NameId name;
-    model::NameId plain_name;  // what faults may call it: the bare name, for a first try
-    std::shared_ptr<const model::JobSpec> spec;
-    std::shared_ptr<const model::StageGraph> graph;  // coupled timing only
-    std::uint64_t key = 0;
-    std::vector<StageSim> stages;
-    bool shared = false;  // its rows stay after its end
-    bool ended = false;
-    bool used = false;
-  };
-  // What an engine event other than a task's stands for.
-  struct Pending {
-    enum class What : std::uint8_t { fault, notice, join, release, submission, timer, scale };
-    What what{};
-    std::uint32_t index = 0;  // fault, executor, expected, or timer id
-    model::LossCause cause{};
-    Submission submission;
-  };
-  struct Due {
-    InputKind kind{};
-    std::uint64_t order = 0;
-    Event event;
-    Submission submission;  // of a planned one; event is empty then
-  };
-
   // ---- the journal (driver.cpp) ----
   template <class Body>
   void emit(Body body) {
@@ -109,6 +50,10 @@ class Driver {
 
   // ---- the loop (driver.cpp) ----
   [[nodiscard]] model::RunEndCause run_instants();
+  // Of the healing phase (docs/decisions/0012).
+  [[nodiscard]] bool is_beyond(std::int64_t bounds) const;
+  [[nodiscard]] bool never_ends();
+  [[nodiscard]] bool awaits_more() const;
   [[nodiscard]] std::optional<model::Instant> next_instant() const;
   void run_round(model::Instant instant);
   void prefetch(const std::vector<Event>& soon) const;
@@ -192,28 +137,30 @@ class Driver {
 
   const model::Scenario& scenario_;
   const RunOptions& options_;
+  std::unique_ptr<DriverMemory> own_;  // where the caller keeps none
+  DriverMemory& memory_;
   std::shared_ptr<model::NameTable> names_;
   std::vector<model::Observer*> observers_;
-  model::JournalHash hash_;
+  std::optional<model::JournalHash> hash_;
   std::int64_t events_ = 0;        // lines that the hash counts
   model::Instant last_event_ = 0;  // of the last of them
   model::Event event_;
   bool watching_moments_ = false;
 
   scheduler::Core core_;
-  scheduler::Actions actions_;
-  scheduler::Actions nested_;  // of KillEffective: slots that a group shared, at most
+  scheduler::Actions& actions_;
+  scheduler::Actions& nested_;  // of KillEffective: slots that a group shared, at most
   std::int64_t steps_ = 0;
-  std::int64_t steps_max_ = std::numeric_limits<std::int64_t>::max();  // from the healing on
-  std::optional<model::Healing> healing_;
+  std::optional<HealingWatch> healing_;
   Unseen unseen_;
-  Engine engine_;
+  Engine& engine_;
   model::Instant now_ = 0;
   model::Instant idle_until_ = 0;  // the last instant at which only tasks that are over were due
   std::uint32_t next_launch_ = 0;
   std::uint32_t next_sequence_ = 0;
-  std::vector<Event> batch_;
-  std::vector<scheduler::RunId> freed_at_once_;
+  std::vector<Event>& batch_;
+  std::vector<Due>& due_;  // of the round at hand
+  std::vector<scheduler::RunId>& freed_at_once_;
 
   Client client_;
   Faults faults_;
@@ -224,22 +171,22 @@ class Driver {
   std::int64_t unnoticed_deaths_ = 0;
   std::optional<Scaling> scaling_;  // absent: no autoscaling
 
-  std::vector<Run> runs_;
+  std::vector<Run>& runs_;
   bool shares_slots_ = false;           // A22; only then:
   std::vector<SharedRun> shared_runs_;  // by RunId
   std::vector<Processor> processors_;   // by ExecutorId
   std::vector<model::ExecutorId> changed_processors_;
   std::vector<scheduler::RunId> waiting_runs_;  // coupled: finished, for their producers
   std::map<std::uint32_t, const model::TaskFault*> failing_;  // by launch number
-  std::vector<JobSim> jobs_;
-  std::vector<scheduler::JobId> free_jobs_;
-  std::vector<scheduler::JobId> job_named_;    // by name id, the job of that exact name
-  std::vector<scheduler::JobId> latest_of_;    // by scenario job: its latest submission
-  std::vector<ExecutorSim> executors_;         // by ExecutorId
-  std::vector<ExpectedSim> expected_;          // by ExpectedId
-  std::vector<std::uint32_t> executor_named_;  // by name id, the latest of that name
-  std::vector<Pending> pending_;
-  std::vector<std::uint32_t> free_pending_;
+  std::vector<JobSim>& jobs_;
+  std::vector<scheduler::JobId>& free_jobs_;
+  std::vector<scheduler::JobId>& job_named_;    // by name id, the job of that exact name
+  std::vector<scheduler::JobId> latest_of_;     // by scenario job: its latest submission
+  std::vector<ExecutorSim>& executors_;         // by ExecutorId
+  std::vector<ExpectedSim>& expected_;          // by ExpectedId
+  std::vector<std::uint32_t>& executor_named_;  // by name id, the latest of that name
+  std::vector<Pending>& pending_;
+  std::vector<std::uint32_t>& free_pending_;
 };
 
 }  // namespace rehearse::sim

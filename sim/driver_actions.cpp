@@ -44,7 +44,7 @@ void Driver::carry_out() {
   }
 }
 
-Driver::StageSim& Driver::stage_sim(scheduler::JobId job, model::StageIndex stage) {
+StageSim& Driver::stage_sim(scheduler::JobId job, model::StageIndex stage) {
   JobSim& sim = jobs_[job.index()];
   StageSim& row = sim.stages[stage.index()];
   if (!row.keyed) {

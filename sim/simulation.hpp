@@ -16,6 +16,24 @@
 
 namespace rehearse::sim {
 
+struct DriverMemory;
+
+// Memory that runs use one after another, so that each need not ask for it anew; nothing of a run
+// is in it at the start of the next. For one run at a time.
+class RunMemory {
+ public:
+  RunMemory();
+  ~RunMemory();
+  RunMemory(const RunMemory&) = delete;
+  RunMemory& operator=(const RunMemory&) = delete;
+
+ private:
+  friend class Driver;
+  [[nodiscard]] DriverMemory& driver();  // emptied
+
+  std::unique_ptr<DriverMemory> driver_;
+};
+
 struct RunOptions {
   // Property ids written into the first line (scenario.md 5, `promises`); the caller resolves them.
   std::vector<std::string> promises;
@@ -23,6 +41,8 @@ struct RunOptions {
   std::int64_t probe_one_in = 1;
   // Compare the incremental digest of the core with a full one at every probe and now and then.
   bool audit_digest = false;
+  bool hash = true;             // false: RunResult::journal_hash is 0
+  RunMemory* memory = nullptr;  // null: the run's own
   // Polled between instants; true ends the run as interrupted. May be null.
   bool (*interrupted)() = nullptr;
   // What the engine that is played reports as the checksum of a try's output, when the try succeeds

@@ -10,7 +10,7 @@ namespace rehearse::properties {
 
 namespace {
 
-constexpr std::int64_t chunk_runs = 16;  // one piece of work of a thread
+constexpr std::int64_t chunk_runs = 32;  // one piece of work of a thread
 constexpr std::int64_t batch_runs_min = 64;
 constexpr std::int64_t batch_runs_max = 4096;
 
@@ -24,9 +24,10 @@ struct Chunk {
 };
 
 void run_one(Chunk& chunk, const model::Scenario& scenario, std::optional<std::uint64_t> seed,
-             const Harness& harness) {
+             const Harness& harness, RunTools& tools) {
   RunWatch watch = seed ? RunWatch{} : full_watch(harness);
   watch.reached = &chunk.reached;
+  watch.tools = &tools;
   JudgedRun run =
       seed ? run_seed(scenario, *seed, harness, watch) : run_judged(scenario, harness, watch);
   ++chunk.runs;
@@ -64,7 +65,8 @@ void gather(CampaignResult& result, std::vector<Chunk>& chunks) {
 void run_corpus(CampaignResult& result, const CampaignOptions& options, const Harness& harness) {
   std::vector<Chunk> chunks(options.corpus.size());
   options.for_each(chunks.size(), [&](std::size_t i) {
-    run_one(chunks[i], options.corpus[i], std::nullopt, harness);
+    RunTools tools;
+    run_one(chunks[i], options.corpus[i], std::nullopt, harness, tools);
   });
   gather(result, chunks);
 }
@@ -79,10 +81,11 @@ bool run_batch(CampaignResult& result, const CampaignOptions& options, const Har
   }
   std::vector<Chunk> chunks(static_cast<std::size_t>((runs + chunk_runs - 1) / chunk_runs));
   options.for_each(chunks.size(), [&](std::size_t i) {
+    RunTools tools;
     const std::int64_t first = static_cast<std::int64_t>(i) * chunk_runs;
     for (std::int64_t r = first; r < std::min(first + chunk_runs, runs); ++r) {
       const std::uint64_t seed = options.first_seed + static_cast<std::uint64_t>(done + r);
-      run_one(chunks[i], generate(options.gen, seed), seed, harness);
+      run_one(chunks[i], generate(options.gen, seed), seed, harness, tools);
     }
   });
   gather(result, chunks);

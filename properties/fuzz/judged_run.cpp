@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "model/support/check.hpp"
 #include "model/support/journal_line.hpp"
-#include "properties/monitor_set.hpp"
 #include "properties/oracle/compare.hpp"
 #include "properties/oracle/oracle.hpp"
 #include "properties/recorder.hpp"
@@ -87,6 +87,8 @@ void run_with(MonitorSet& monitors, Counter& counter, const model::Scenario& sce
   sim::RunOptions options;
   options.promises = promised(scenario.scheduler, scenario.timing);
   options.audit_digest = watch.audit_digest;
+  options.hash = watch.hash;
+  options.memory = watch.tools != nullptr ? &watch.tools->memory : nullptr;
   options.interrupted = harness.interrupted;
   run.result = sim::run(scenario, *policies, observers, options);
   monitors.finish();
@@ -101,7 +103,9 @@ void run_with(MonitorSet& monitors, Counter& counter, const model::Scenario& sce
 JudgedRun run_judged(const model::Scenario& scenario, const Harness& harness,
                      const RunWatch& watch) {
   JudgedRun run;
-  MonitorSet monitors;
+  std::optional<RunTools> own;
+  MonitorSet& monitors = watch.tools != nullptr ? watch.tools->monitors : own.emplace().monitors;
+  monitors.reset();
   if (watch.reached != nullptr) {
     monitors.listen(make_mark_listener(monitors.track(), scenario, *watch.reached));
   }
@@ -165,14 +169,23 @@ JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harne
   RH_CHECK(watch.watcher == nullptr);
   Recorder first;
   Recorder second;
+  Reached* const total = watch.reached;
+  Reached marks;
+  Reached marks_again;
   watch.audit_digest = true;
+  watch.hash = true;
   watch.watcher = &first;
+  watch.reached = &marks;
   JudgedRun run = run_judged(scenario, harness, watch);
+  if (total != nullptr) {
+    total->merge(marks);
+  }
   if (!run.findings.empty() || run.result.cause == model::RunEndCause::interrupted) {
     return run;
   }
   watch = {};
   watch.watcher = &second;
+  watch.reached = &marks_again;
   const JudgedRun again = run_judged(scenario, harness, watch);
   if (!again.findings.empty()) {
     const model::Violation& other = again.findings.front().violation;
@@ -187,6 +200,11 @@ JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harne
     finding.violation =
         divergence({first.events, *run.result.names}, {second.events, *again.result.names});
     finding.bucket = "diverges";
+  } else if (!(marks == marks_again)) {
+    Finding& finding = run.findings.emplace_back();
+    finding.violation.property = not_deterministic;
+    finding.violation.detail = "the second run has the same journal and reaches other marks";
+    finding.bucket = "other marks";
   }
   return run;
 }
@@ -194,6 +212,7 @@ JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harne
 JudgedRun run_seed(const model::Scenario& scenario, std::uint64_t seed, const Harness& harness,
                    RunWatch watch) {
   watch.oracle = harness.oracle_one_in > 0 && seed % harness.oracle_one_in == 0;
+  watch.hash = false;
   return seed % twice_one_in == 0 ? run_judged_twice(scenario, harness, watch)
                                   : run_judged(scenario, harness, watch);
 }

@@ -10,6 +10,7 @@
 #include "model/scenario.hpp"
 #include "model/support/error.hpp"
 #include "properties/fuzz/marks.hpp"
+#include "properties/monitor_set.hpp"
 #include "properties/shrink/shrink.hpp"
 #include "scheduler/policy.hpp"
 #include "sim/simulation.hpp"
@@ -43,10 +44,19 @@ struct JudgedRun {
   std::int64_t groups = 0;        // of several stages, formed
 };
 
+// What one thread keeps from run to run: memory and nothing else. A run with it is as one without
+// it, which run_judged_twice() looks after.
+struct RunTools {
+  MonitorSet monitors;
+  sim::RunMemory memory;
+};
+
 // `reached`, if any, gets the marks of the run; `watcher`, if any, every event.
 struct RunWatch {
   Reached* reached = nullptr;
   model::Observer* watcher = nullptr;
+  RunTools* tools = nullptr;  // null: the run makes its own
+  bool hash = true;           // else RunResult::journal_hash is 0
   bool audit_digest = false;
   bool oracle = false;  // compare the journal with the oracle's
 };
@@ -56,14 +66,16 @@ struct RunWatch {
 // against the oracle where the harness knows it.
 [[nodiscard]] RunWatch full_watch(const Harness& harness);
 
-// The same with the digest audited, and once more if nothing was found: a run with another journal,
-// or in which something is found, is not_deterministic, from the first event that differs on. For
-// one seed in so many of a campaign. Has a watcher of its own, so `watch` has none.
+// The same with the digest audited, and once more without tools if nothing was found: a run with
+// another journal or other marks, or in which something is found, is not_deterministic, from the
+// first event that differs on. For one seed in so many of a campaign. Has a watcher of its own, so
+// `watch` has none.
 inline constexpr std::uint64_t twice_one_in = 100;
 [[nodiscard]] JudgedRun run_judged_twice(const model::Scenario& scenario, const Harness& harness,
                                          RunWatch watch);
 
 // How the run of one seed is watched: each so manieth twice, each so manieth against the oracle.
+// Only of those that are run twice the journal is hashed.
 [[nodiscard]] JudgedRun run_seed(const model::Scenario& scenario, std::uint64_t seed,
                                  const Harness& harness, RunWatch watch);
 

@@ -97,6 +97,7 @@ class BitSet {
   void set(std::size_t at) { words_[at / 64] |= std::uint64_t{1} << (at % 64); }
   void merge(const BitSet& other);
   [[nodiscard]] std::int64_t count() const;
+  bool operator==(const BitSet&) const = default;
 
  private:
   std::vector<std::uint64_t> words_;
@@ -122,6 +123,7 @@ class Reached {
   // What no line shows: which entries of the plan fired, and more, by what the run says.
   void faults(const model::Scenario& scenario, const sim::RunResult& result);
   void merge(const Reached& other);
+  bool operator==(const Reached&) const = default;
 
   [[nodiscard]] std::int64_t count(Mark mark) const {
     return marks_[static_cast<std::size_t>(mark)];

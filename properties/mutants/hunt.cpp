@@ -40,11 +40,13 @@ Found run_batch(const HuntOptions& options, const Harness& harness, std::int64_t
   std::vector<Found> found(chunks);
   std::atomic<std::int64_t> best = none;
   options.for_each(chunks, [&](std::size_t chunk) {
+    RunTools tools;
     const std::int64_t begin = first + static_cast<std::int64_t>(chunk) * chunk_runs;
     const std::int64_t end = std::min(begin + chunk_runs, first + size);
     for (std::int64_t run = begin; run < end && run < best.load(); ++run) {
       const std::uint64_t seed = options.first_seed + static_cast<std::uint64_t>(run);
-      const auto by = find_in_run(generate(options.gen, seed), harness, seed, options.without);
+      const auto by =
+          find_in_run(generate(options.gen, seed), harness, seed, options.without, &tools);
       if (by) {
         found[chunk] = {run, *by};
         std::int64_t before = best.load();
@@ -61,9 +63,12 @@ Found run_batch(const HuntOptions& options, const Harness& harness, std::int64_t
 }  // namespace
 
 std::optional<std::string> find_in_run(const model::Scenario& scenario, const Harness& harness,
-                                       std::optional<std::uint64_t> seed, const Without& without) {
-  const JudgedRun run = seed ? run_seed(scenario, *seed, harness, {})
-                             : run_judged(scenario, harness, full_watch(harness));
+                                       std::optional<std::uint64_t> seed, const Without& without,
+                                       RunTools* tools) {
+  RunWatch watch = seed ? RunWatch{} : full_watch(harness);
+  watch.tools = tools;
+  const JudgedRun run =
+      seed ? run_seed(scenario, *seed, harness, watch) : run_judged(scenario, harness, watch);
   for (const Finding& finding : run.findings) {
     if (!is_left_out(without, finding.violation.property)) {
       return finding.violation.property;

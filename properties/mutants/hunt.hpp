@@ -44,11 +44,12 @@ struct Hunt {
 };
 
 // What a run finds, first things first: the run of a seed of a campaign, or of none, which is
-// compared with the oracle where the harness knows it.
+// compared with the oracle where the harness knows it. `tools`: see RunWatch.
 [[nodiscard]] std::optional<std::string> find_in_run(const model::Scenario& scenario,
                                                      const Harness& harness,
                                                      std::optional<std::uint64_t> seed,
-                                                     const Without& without);
+                                                     const Without& without,
+                                                     RunTools* tools = nullptr);
 
 // The find of the lowest seed: the same on any number of threads.
 [[nodiscard]] Hunt hunt(const HuntOptions& options, const Harness& harness);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -147,6 +148,47 @@ TEST_CASE("a run that goes otherwise the second time is told from the first even
   CHECK(found.property == properties::not_deterministic);
   CHECK(found.detail.find("task_start") != std::string::npos);
   CHECK(found.detail.find(R"("executor":"b")") < found.detail.find("and in the second run"));
+}
+
+// What a run says of itself.
+std::string told(const properties::JudgedRun& run) {
+  std::string text = std::to_string(run.result.journal_hash) + " " +
+                     std::to_string(run.result.core_steps) + " " + std::to_string(run.tasks) + " " +
+                     std::to_string(run.found_at);
+  for (const properties::Finding& finding : run.findings) {
+    text += " " + std::string(finding.violation.property) + " at " +
+            std::to_string(finding.violation.t) + ": " + finding.violation.detail;
+  }
+  return text;
+}
+
+TEST_CASE("runs with the tools of runs before them are as runs with tools of their own") {
+  properties::GenOptions options;
+  options.drawn = properties::DrawnAxes::all;
+  properties::Harness plain = plain_harness();
+  properties::Harness broken = forgetful_harness();
+  properties::Harness thrown = plain_harness();
+  thrown.policies = [](const model::SchedulerConfig&) -> model::Result<scheduler::PolicySet> {
+    throw std::runtime_error("no policies");
+  };
+  properties::RunTools tools;
+  std::size_t finds = 0;
+  for (std::uint64_t seed = 1; seed < 400; ++seed) {
+    const model::Scenario scenario = properties::generate(options, seed);
+    const properties::Harness& harness = seed % 3 == 0 ? broken : seed % 7 == 0 ? thrown : plain;
+    properties::Reached marks;
+    properties::Reached marks_of_own;
+    properties::RunWatch watch;
+    watch.reached = &marks_of_own;
+    const auto own = properties::run_judged(scenario, harness, watch);
+    watch.reached = &marks;
+    watch.tools = &tools;
+    const auto kept = properties::run_judged(scenario, harness, watch);
+    CHECK(told(kept) == told(own));
+    CHECK(marks == marks_of_own);
+    finds += own.findings.size();
+  }
+  CHECK(finds > 100);
 }
 
 TEST_CASE("a policy that throws is a find, not the end of the campaign") {

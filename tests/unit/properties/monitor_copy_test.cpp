@@ -1,5 +1,6 @@
 // A copied set of monitors goes on by itself: wherever a journal is cut, the copy comes to the same
-// verdicts, and what the copy sees does not reach what it was made of.
+// verdicts, and what the copy sees does not reach what it was made of. One that is reset, whatever
+// it has seen, comes to those of a new one.
 #include <doctest/doctest.h>
 
 #include "tests/unit/properties/sample_journals.hpp"
@@ -50,6 +51,9 @@ void check_copies(const JournalBuilder& journal) {
       CHECK(verdict(assigned, sample, cut) == expected);
       properties::MonitorSet later(first);  // after its copies went on
       CHECK(verdict(later, sample, cut) == expected);
+      later.reset();
+      later.begin(*sample.names);
+      CHECK(verdict(later, sample, 0) == expected);
     }
   }
   CHECK(illegal > 0);
