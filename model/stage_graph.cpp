@@ -316,6 +316,9 @@ StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
   std::vector<Pair> regular;
   std::vector<Pair> pipelined;
   std::vector<Pair> all;
+  regular.reserve(job.edges.size());
+  pipelined.reserve(job.edges.size());
+  all.reserve(job.edges.size());
   for (const EdgeSpec& edge : job.edges) {
     for (const StageIndex to : edge.to) {
       RH_CHECK(to.index() < count, to.value);

@@ -193,6 +193,7 @@ RunId start_run(Step& s, StageId stage, std::int32_t partition, ExecutorId execu
     note_started(m, id);
   }
   ExecutorRow& where = m.executors.edit(executor);
+  reserve_first(where.runs);
   where.runs.push_back(id);
   ++row.running;
   ++m.counters.busy;

@@ -2,6 +2,7 @@
 #include "scheduler/slots.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/support/check.hpp"
 
@@ -10,18 +11,23 @@ namespace rehearse::scheduler {
 namespace {
 
 // Without a bound every task is one of a resource that nothing else is.
-std::vector<model::ResourceVector> offered_tasks(const std::vector<model::ResourceVector>& tasks,
+std::vector<model::ResourceVector> offered_tasks(std::vector<model::ResourceVector> tasks,
                                                  std::int64_t factor) {
-  return factor == 0 ? std::vector<model::ResourceVector>(tasks.size(), {1}) : tasks;
+  if (factor == 0) {
+    tasks.assign(tasks.size(), {1});
+  }
+  return tasks;
 }
 
 }  // namespace
 
-Ledger::Ledger(const std::vector<model::ResourceVector>& tasks, std::int64_t factor)
-    : resources_(tasks.empty() ? 0 : offered_tasks(tasks, factor).front().size()),
+Ledger::Ledger(std::vector<model::ResourceVector> tasks, std::int64_t factor)
+    : resources_(tasks.empty() ? 0
+                 : factor == 0 ? 1
+                               : tasks.front().size()),
       factor_(factor),
       whole_tasks_(factor == 1 ? std::vector<model::ResourceVector>{} : tasks),
-      tasks_(offered_tasks(tasks, factor)),
+      tasks_(offered_tasks(std::move(tasks), factor)),
       sure_task_(resources_, 0),
       slots_(tasks_.size()),
       bound_slots_(tasks_.size()),

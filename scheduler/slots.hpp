@@ -19,7 +19,7 @@ class Ledger final : public SlotView {
   Ledger() = default;
   // `tasks`: amounts of one task by profile; resources of all vectors agree. `factor` (A22): an
   // executor offers so many times its slots; 0: no bound, then tasks only count.
-  explicit Ledger(const std::vector<model::ResourceVector>& tasks, std::int64_t factor = 1);
+  explicit Ledger(std::vector<model::ResourceVector> tasks, std::int64_t factor = 1);
   Ledger(const Ledger&) = default;
   Ledger& operator=(const Ledger&) = default;
   Ledger(Ledger&&) = default;

@@ -21,7 +21,12 @@ constexpr model::Duration most_work = std::numeric_limits<model::Duration>::max(
 std::vector<std::uint32_t> in_order(const model::StageGraph& graph, std::uint32_t group) {
   const auto members = graph.group_members.row(group);
   std::vector<std::uint32_t> order;
-  if (members.size() == 1 || graph.topological.empty()) {
+  const auto leads_on = [&graph](std::uint32_t stage) {
+    const auto children = graph.pipelined_children.row(stage);
+    return children.empty() || stage < children.front();
+  };
+  if (members.size() == 1 || graph.topological.empty() ||
+      std::ranges::all_of(members, leads_on)) {  // in order as they stand
     order.assign(members.begin(), members.end());
     return order;
   }
