@@ -20,7 +20,7 @@ struct Scope {
   bool all = false;              // dialects are drawn: everything is there
   bool settings = false;         // limits, copies and slices are drawn
   bool groups = false;           // of several stages
-  bool gangs = false;            // groups or barrier stages, admitted as one
+  bool gangs = false;            // groups or barrier stages that somebody admits as one (A2)
   bool defers = false;           // completions of members wait for others
   bool tells_of_finish = false;  // and member_finished says so
   bool waits = false;
@@ -33,7 +33,7 @@ Scope scope_of(const GenOptions& options) {
   scope.settings = options.drawn != DrawnAxes::none;
   scope.groups = scope.all || (config.edges != model::EdgesAxis::all_regular &&
                                config.grouping != model::Grouping::stage);
-  scope.gangs = scope.all || scope.groups || config.admission.hold != model::Hold::none;
+  scope.gangs = scope.all || config.admission.hold != model::Hold::none;
   scope.defers =
       scope.all || (scope.groups && (config.completion == model::Completion::group ||
                                      config.completion == model::Completion::after_parents));
@@ -72,9 +72,12 @@ bool by_counted(const Scope& scope) {
 }
 
 bool by_finish(const Scope& scope) { return scope.tells_of_finish; }
-// Where admission looks and sets nothing aside, groups are launched like others, pass by pass.
+// Between the look and the launches of one pass nobody goes, so only what the look leaves out can
+// take a slot: other profiles.
 bool by_offers(const Scope& scope) {
-  return scope.groups && (scope.all || scope.config.admission.hold == model::Hold::check);
+  return scope.groups &&
+         (scope.all || (scope.config.admission.hold == model::Hold::check &&
+                        scope.config.profiles == model::ProfilesAxis::default_only));
 }
 bool by_rerun(const Scope& scope) {
   return scope.groups &&
@@ -142,7 +145,8 @@ constexpr auto rows = std::to_array<Row>({
     {Mark::fetch_failed, "task failed: fetch_failed", by_all},
     {Mark::task_slow, "task slowed down", by_all},
     {Mark::status_late, "status late", by_all},
-    {Mark::exact_fit, "group admitted at exact fit", by_groups},
+    {Mark::exact_fit, "group admitted at exact fit",
+     [](const Scope& scope) { return scope.groups && scope.gangs; }},
     {Mark::two_admitted_at_once, "two groups admitted at once", by_groups},
     {Mark::diamond, "group with two ways from one stage to another", by_groups},
     {Mark::groups_joined_by_edge, "two groups joined by a regular edge", by_separate_groups},
@@ -199,7 +203,7 @@ bool can_reject(const Scope& scope, model::Code code) {
   const bool drawn = scope.all || scope.settings;
   switch (code) {
     case insufficient_slots:
-      return scope.gangs;
+      return scope.gangs || scope.groups;
     case dag_cycle:
     case no_executors:
       return true;

@@ -3,6 +3,7 @@
 #include "properties/fuzz/marks.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -207,8 +208,16 @@ class MarkListener final : public Monitor {
     }
     reached_.hit(Mark::several_codes, body.codes.size() > 1 ? 1 : 0);
   }
-  void on(const model::JobEnd& body, const Seen& /*seen*/) {
+  void on(const model::JobEnd& body, const Seen& seen) {
     reached_.hit(Mark::cancelled, body.outcome == model::JobOutcome::cancelled ? 1 : 0);
+    if (body.outcome == model::JobOutcome::cancelled && seen.job->body) {
+      // Groups that lived have a line of their own.
+      const auto waits = [](const Group& group) {
+        return group.rerun && group.state == GroupState::failed;
+      };
+      reached_.hit(Mark::cancelled_before_rerun,
+                   std::ranges::any_of(seen.job->body->groups, waits) ? 1 : 0);
+    }
     const bool retries = track().rules().config.admission.when_short == model::Short::retry;
     reached_.hit(Mark::retry_used_up, retries && body.code == model::Code::insufficient_slots);
     const bool gave_up = std::ranges::find(gave_up_, body.job) != gave_up_.end();
@@ -250,7 +259,7 @@ class MarkListener final : public Monitor {
     ++queued_now_;
     reached_.hit(Mark::waiting_head);
     reached_.hit(Mark::blocked_by_head, covers(body.have, body.need) ? 1 : 0);
-    waited_.insert({body.job, body.stage});
+    waited_[{body.job, body.stage}] = track().key_of(seen.job_index, seen.group->first);
     note_starved(body, *seen.group);
   }
   // Enough is free, and it has to wait all the same.
@@ -324,14 +333,20 @@ class MarkListener final : public Monitor {
       return item.n == track().slots().free()[profile] - track().owed()[profile];
     });
   }
+  // Does one that was refused and is no starved one (A14) stand before it and wait on?
   [[nodiscard]] bool behind_a_head(const Seen& seen) const {
     const WaitBook& waits = track().waits();
-    if (!waits.one_lane() || waits.lanes() == 0) {
+    if (!waits.one_lane() || !waits.ordered()) {
       return false;
     }
-    const UnitKey* first = waits.first_gang(0);
-    return first != nullptr &&
-           waits.certainly_before(*first, track().key_of(seen.job_index, seen.group->first));
+    const UnitKey key = track().key_of(seen.job_index, seen.group->first);
+    const auto capacity = track().slots().idle_capacity();
+    return std::ranges::any_of(waited_, [&](const auto& other) {
+      const JobBody* body = track().job(other.second.job).body.get();
+      const Index group = body == nullptr ? no_index : body->stages[other.second.stage].group;
+      return group != no_index && waits.certainly_before(other.second, key) &&
+             std::ranges::equal(body->groups[group].demand, capacity, std::less_equal{});
+    });
   }
   void on(const model::GroupCommitted& /*body*/, const Seen& seen) {
     close(seen, Mark::held_back_then_released);
@@ -482,7 +497,7 @@ class MarkListener final : public Monitor {
   std::vector<model::EdgeItem> edges_;  // of the job that was submitted last
   std::vector<StageName> grouped_;
   std::multimap<model::NameId, model::NameId> reused_;  // of which job another asks for a shuffle
-  std::set<StageName> waited_;
+  std::map<StageName, UnitKey> waited_;                 // refused, not admitted since
   std::set<StageName> starved_;
   std::set<StageName> lost_outputs_;
   std::map<std::pair<Index, Index>, std::int64_t> drained_of_;  // by job and first stage

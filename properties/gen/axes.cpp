@@ -201,6 +201,7 @@ void draw_axes(Making& making) {
                                       config.edges == model::EdgesAxis::all_pipelined);
   shape.no_mixing = shape.whole_jobs && (config.mixed != model::Mixed::allowed ||
                                          config.edges == model::EdgesAxis::all_pipelined);
+  shape.one_profile = config.profiles == model::ProfilesAxis::single;
   shape.by_widest = config.accounting == model::Accounting::largest_stage;
   shape.impatient = config.admission.when_short == model::Short::fail;
   shape.gangs = config.admission.hold != model::Hold::none;

@@ -105,6 +105,9 @@ class JobMaker {
                         (!one_kind_ || !all_pipelined_ || swarm_.wrong_shapes) &&
                         shapes_.percent(30);
     stage.profile = model::ProfileId{second ? 1U : 0U};
+    if (joined && making_.shape.one_profile && making_.capacity.size() > 1 && shapes_.percent(70)) {
+      stage.profile = job_.stages[static_cast<std::size_t>(block_first_)].profile;
+    }
     stage.tasks = tasks_of(s, count, joined, stage.profile.index());
     room_[stage.profile.index()] -= stage.tasks;
     set_times(stage);

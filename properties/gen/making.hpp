@@ -123,12 +123,13 @@ struct Swarm {
 
 // What the dialect lets a generator do.
 struct Shape {
-  bool groups = false;      // pipelined edges make groups
-  bool whole_jobs = false;  // a job with one is one group
-  bool no_mixing = false;   // and may have no regular edge beside
-  bool by_widest = false;   // a group needs as many slots as its widest stage
-  bool gangs = false;       // barrier stages start whole
-  bool impatient = false;   // what does not fit at once has failed
+  bool groups = false;       // pipelined edges make groups
+  bool whole_jobs = false;   // a job with one is one group
+  bool no_mixing = false;    // and may have no regular edge beside
+  bool one_profile = false;  // of all members of a group
+  bool by_widest = false;    // a group needs as many slots as its widest stage
+  bool gangs = false;        // barrier stages start whole
+  bool impatient = false;    // what does not fit at once has failed
 };
 
 struct Making {

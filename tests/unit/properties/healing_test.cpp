@@ -100,22 +100,19 @@ TEST_CASE("many plans have a healing phase, and some need it") {
 
 TEST_CASE("what goes on for ever ends, and is found") {
   // A gang asks again each nanosecond while an hour goes by.
-  const std::string file = R"({ "rehearse": 1,
-    "cluster": { "executors": [ { "name": "a", "resources": { "cpus": 2 } } ] },
-    "scheduler": { "admission": { "short": { "retry": { "interval": "1ns", "max": 2000000000 } } } },
+  const model::Scenario scenario = read(R"({ "rehearse": 1,
+    "cluster": { "profiles": { "default": { "task": { "cpus": 1 } },
+                               "other": { "task": { "cpus": 1 } } },
+                 "executors": [ { "name": "a", "profile": "default",
+                                  "resources": { "cpus": 2 } } ] },
+    "scheduler": { "admission": { "short": { "retry": { "interval": "1ns",
+                                                        "max": 2000000000 } } } },
     "jobs": [ { "name": "long", "stages": [ { "name": "s", "tasks": 1, "duration": "1h" } ] },
               { "name": "gang", "stages": [ { "name": "m", "tasks": 1, "duration": "1ms" },
                                             { "name": "n", "tasks": 1, "duration": "1ms" } ],
                 "edges": [ { "from": "m", "to": "n", "kind": "pipelined" } ] } ],
-    "faults": [ { "at": "1ms", "add_executor": { "name": "x", "profile": "p",
-                                                 "resources": { "cpus": 9 } } } ] })";
-  std::string profiled = file;
-  profiled.replace(profiled.find(R"("executors")"), 0,
-                   R"("profiles": { "default": { "task": { "cpus": 1 } },
-                                    "p": { "task": { "cpus": 1 } } }, )");
-  profiled.replace(profiled.find(R"({ "name": "a", )"), 15,
-                   R"({ "name": "a", "profile": "default", )");
-  const model::Scenario scenario = read(profiled);
+    "faults": [ { "at": "1ms", "add_executor": { "name": "x", "profile": "other",
+                                                 "resources": { "cpus": 9 } } } ] })");
   const auto healing = model::healing_of(scenario);
   REQUIRE(healing.has_value());
   const auto run = properties::run_judged(scenario, plain_harness(), {});

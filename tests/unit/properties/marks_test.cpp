@@ -42,7 +42,7 @@ TEST_CASE("a success that comes when its loss was noticed before, and one that c
            std::string(noticed) + R"(" } ])";
   };
   CHECK(reached(Mark::stale_success, run("2ms")) == 1);
-  CHECK(reached(Mark::stale_success, run("7ms")) == 0);
+  CHECK(reached(Mark::stale_success, run("8ms")) == 0);
   CHECK(reached(Mark::lost_last, run("2ms")) == 1);
   CHECK(reached(Mark::lost_idle, run("2ms")) == 0);
 }
