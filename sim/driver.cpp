@@ -84,6 +84,8 @@ Driver::Driver(const model::Scenario& scenario, const scheduler::PolicySet& poli
       memory_(own_ ? *own_ : options.memory->driver()),
       names_(std::make_shared<model::NameTable>(scenario.names)),
       observers_(observers.begin(), observers.end()),
+      named_(scenario.choices),
+      decisions_(options.decisions != nullptr ? *options.decisions : seeded_),
       core_(core_options(scenario, *names_), policies),
       actions_(memory_.actions),
       nested_(memory_.nested),
@@ -147,7 +149,7 @@ void Driver::begin_journal() {
       {name("kill"), name(model::format_distribution(delays.kill))},
       {name("loss_detection"), name(model::format_distribution(delays.loss_detection))}};
   // What a judge of waiting, and one of rejections, must know and no other line shows.
-  if (!submits_by_rank(scenario_)) {
+  if (options_.decisions != nullptr || !submits_by_rank(scenario_)) {
     line.overheads.push_back({name("ties"), name("mixed")});
   }
   if (delays_starts(scenario_)) {
@@ -317,7 +319,7 @@ void Driver::run_round(model::Instant instant) {
   prefetch(engine_.soon());
   const std::vector<Submission>& planned = client_.planned();
   const bool arrivals = next_planned_ < planned.size() && planned[next_planned_].at == instant;
-  const bool choosing = scenario_.ties_shuffled || !scenario_.choices.empty();
+  const bool choosing = options_.decisions != nullptr || scenario_.ties_shuffled || !named_.empty();
   const bool tasks_only =
       batch_.empty() ||
       (static_cast<InputKind>(batch_.front().tag().event_class) == InputKind::task &&
@@ -370,41 +372,35 @@ void Driver::run_round(model::Instant instant) {
 // The order of the kinds never changes; within a kind `ties` and `choices` may.
 void Driver::order_round(std::vector<Due>& due) {
   std::ranges::sort(due, {}, [](const Due& input) { return std::pair{input.kind, input.order}; });
-  const auto end_of_kind = [&due](std::size_t from) {
-    std::size_t end = from;
-    while (end < due.size() && due[end].kind == due[from].kind) {
-      ++end;
-    }
-    return end;
-  };
-  const auto take = [&due](std::size_t place, std::size_t offset) {
-    std::rotate(due.begin() + static_cast<std::ptrdiff_t>(place),
-                due.begin() + static_cast<std::ptrdiff_t>(place + offset),
-                due.begin() + static_cast<std::ptrdiff_t>(place + offset + 1));
-  };
-  if (scenario_.ties_shuffled) {
-    const model::DrawKey key = model::draw_key(
-        {scenario_.seed, model::DrawPurpose::ties, static_cast<std::uint64_t>(now_), 0});
-    for (std::size_t i = 0; i < due.size(); ++i) {
-      const std::uint64_t draw = model::draw(key, {static_cast<std::uint32_t>(i), 0, 0});
-      take(i, model::uniform_below(draw, end_of_kind(i) - i));
-    }
-  }
-  if (scenario_.choices.empty()) {
+  if (options_.decisions != nullptr) {
+    place_ties(due, decisions_);
     return;
   }
-  const std::string at = "tie@" + model::format_duration(now_);
-  for (const auto& [where, value] : scenario_.choices) {
-    const std::size_t hash = where.find('#');
-    if (where.substr(0, hash) != at) {
+  if (scenario_.ties_shuffled) {
+    place_ties(due, seeded_);
+  }
+  if (!named_.empty()) {
+    place_ties(due, named_);
+  }
+}
+
+// Place by place: which of the inputs of its kind that are still to be placed.
+void Driver::place_ties(std::vector<Due>& due, model::Decisions& decisions) {
+  model::DecisionPlace where{.purpose = model::DrawPurpose::ties, .at = now_};
+  where.series = model::draw_key(
+      {scenario_.seed, model::DrawPurpose::ties, static_cast<std::uint64_t>(now_), 0});
+  std::size_t end = 0;  // of the kind
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    while (end < due.size() && due[end].kind == due[i].kind) {
+      ++end;
+    }
+    if (end - i < 2) {
       continue;
     }
-    const std::size_t place =
-        hash == std::string::npos ? 0 : std::stoul(where.substr(hash + 1)) - 1;
-    if (place < due.size() && value > 0) {
-      const std::size_t last = end_of_kind(place) - place - 1;
-      take(place, std::min(static_cast<std::size_t>(value), last));
-    }
+    where.point.partition = static_cast<std::uint32_t>(i);
+    const auto chosen = static_cast<std::ptrdiff_t>(decisions.choose(where, end - i));
+    const auto first = due.begin() + static_cast<std::ptrdiff_t>(i);
+    std::rotate(first, first + chosen, first + chosen + 1);
   }
 }
 

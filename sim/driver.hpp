@@ -12,6 +12,7 @@
 
 #include "model/scenario.hpp"
 #include "model/stage_graph.hpp"
+#include "model/support/decisions.hpp"
 #include "model/support/journal_hash.hpp"
 #include "scheduler/core.hpp"
 #include "sim/driver_rows.hpp"
@@ -60,6 +61,7 @@ class Driver {
   [[nodiscard]] bool is_stale(const Event& event, model::Instant instant) const;
   void forget_batch();
   void order_round(std::vector<Due>& due);
+  void place_ties(std::vector<Due>& due, model::Decisions& decisions);
   void deliver(const Event& event);
   void deliver_late(const Event& event);
   void note_timer_ties(const std::vector<Due>& due);
@@ -141,6 +143,9 @@ class Driver {
   DriverMemory& memory_;
   std::shared_ptr<model::NameTable> names_;
   std::vector<model::Observer*> observers_;
+  model::SeededDecisions seeded_;
+  model::NamedDecisions named_;  // `choices` of the file
+  model::Decisions& decisions_;
   std::optional<model::JournalHash> hash_;
   std::int64_t events_ = 0;        // lines that the hash counts
   model::Instant last_event_ = 0;  // of the last of them

@@ -49,7 +49,7 @@ StageSim& Driver::stage_sim(scheduler::JobId job, model::StageIndex stage) {
   StageSim& row = sim.stages[stage.index()];
   if (!row.keyed) {
     row.keyed = true;
-    row.draws = StageDraws(scenario_.seed, sim.key,
+    row.draws = StageDraws(decisions_, scenario_.seed, sim.key,
                            model::name_key(names_->text(sim.spec->stages[stage.index()].name)));
   }
   return row;

@@ -217,12 +217,13 @@ void Driver::die(std::uint32_t executor, const model::LoseExecutor& fault) {
     row.died_at = now_;
     ++unnoticed_deaths_;
   }
-  const model::DrawKey key = model::draw_key({scenario_.seed, model::DrawPurpose::loss_detection,
-                                              model::name_key(names_->text(row.name)), 0});
+  const model::DecisionPlace where{
+      .purpose = model::DrawPurpose::loss_detection,
+      .series = model::draw_key({scenario_.seed, model::DrawPurpose::loss_detection,
+                                 model::name_key(names_->text(row.name)), 0})};
   const model::Duration delay =
-      fault.noticed
-          ? *fault.noticed
-          : model::sample(scenario_.cluster.overheads.loss_detection, model::draw(key, {0, 0, 0}));
+      fault.noticed ? *fault.noticed
+                    : drawn(scenario_.cluster.overheads.loss_detection, decisions_, where);
   if (delay == 0) {
     notice(executor, fault.cause);
     return;

@@ -152,10 +152,11 @@ void Driver::scale() {
     scaling.candidates.pop_front();
     ExpectedSim& row = expected_[pending.index];
     row.asked = true;
-    const model::DrawKey key = model::draw_key({scenario_.seed, model::DrawPurpose::startup,
-                                                model::name_key(names_->text(row.spec->name)), 0});
-    const model::Duration startup =
-        model::sample(scenario_.cluster.autoscale->startup, model::draw(key, {0, 0, 0}));
+    const model::DecisionPlace where{
+        .purpose = model::DrawPurpose::startup,
+        .series = model::draw_key({scenario_.seed, model::DrawPurpose::startup,
+                                   model::name_key(names_->text(row.spec->name)), 0})};
+    const model::Duration startup = drawn(scenario_.cluster.autoscale->startup, decisions_, where);
     push_pending(later(now_, startup), InputKind::executor, pending);
   }
   for (const model::ExecutorId executor : steps.leaving) {

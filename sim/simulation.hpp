@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/scenario.hpp"
+#include "model/support/decisions.hpp"
 #include "model/support/events.hpp"
 #include "scheduler/policy.hpp"
 
@@ -45,6 +46,9 @@ struct RunOptions {
   RunMemory* memory = nullptr;  // null: the run's own
   // Polled between instants; true ends the run as interrupted. May be null.
   bool (*interrupted)() = nullptr;
+  // Decide how long everything takes and the order of ties, whatever the file says of it (only used
+  // during the run). Null: the seed decides, and of ties `ties` and `choices`.
+  model::Decisions* decisions = nullptr;
   // What the engine that is played reports as the checksum of a try's output, when the try succeeds
   // (SS-1.10); a scenario has no such thing. Empty: nothing is reported.
   std::function<std::uint64_t(const model::TaskRef&)> checksum;

@@ -185,7 +185,7 @@ void draw_axes(Making& making) {
   SchedulerConfig& config = making.scenario.scheduler;
   config = making.options.scheduler;
   if (making.options.drawn != DrawnAxes::none) {
-    Draws draws(making.seed, Concern::axes);
+    Draws draws = making.draws(Concern::axes);
     if (making.options.drawn == DrawnAxes::all) {
       draw_everything(making, draws);
     }

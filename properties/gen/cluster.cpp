@@ -79,7 +79,7 @@ model::ExecutorSpec make_executor(Making& making, Draws& draws, model::NameId na
 }
 
 void make_cluster(Making& making) {
-  Draws draws(making.seed, Concern::cluster);
+  Draws draws = making.draws(Concern::cluster);
   make_profiles(making, draws);
   model::Cluster& cluster = making.scenario.cluster;
   making.capacity.assign(cluster.profiles.size(), 0);

@@ -19,9 +19,9 @@ class FaultMaker {
  public:
   explicit FaultMaker(Making& making)
       : making_(making),
-        draws_(making.seed, Concern::faults),
-        stragglers_(making.seed, Concern::stragglers),
-        phase_(making.seed, Concern::healing),
+        draws_(making.draws(Concern::faults)),
+        stragglers_(making.draws(Concern::stragglers)),
+        phase_(making.draws(Concern::healing)),
         heals_last_(making.swarm.heals && phase_.percent(40)) {}
 
   void make() {

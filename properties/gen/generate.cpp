@@ -19,7 +19,7 @@ namespace {
 
 void choose_faults(Making& making, Draws& draws) {
   Swarm& swarm = making.swarm;
-  if (draws.percent(20)) {
+  if (draws.below(100) < 20) {  // what is usual
     swarm.theme = swarm.theme == Theme::flapping_executor || swarm.theme == Theme::cancel_storm ||
                           swarm.theme == Theme::held_cluster
                       ? Theme::none
@@ -109,7 +109,7 @@ void apply_theme(Making& making) {
 }  // namespace
 
 void draw_swarm(Making& making) {
-  Draws draws(making.seed, Concern::swarm);
+  Draws draws = making.draws(Concern::swarm);
   Swarm& swarm = making.swarm;
   if (draws.percent(30)) {
     swarm.theme = static_cast<Theme>(draws.range(1, themes - 1));
@@ -133,7 +133,14 @@ void draw_swarm(Making& making) {
 }
 
 model::Scenario generate(const GenOptions& options, std::uint64_t seed) {
+  model::SeededDecisions seeded;
+  return generate(options, seed, seeded);
+}
+
+model::Scenario generate(const GenOptions& options, std::uint64_t seed,
+                         model::Decisions& decisions) {
   Making making{.options = options,
+                .decisions = decisions,
                 .seed = seed,
                 .scenario = {},
                 .swarm = {},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/scenario.hpp"
+#include "model/support/decisions.hpp"
 
 namespace rehearse::properties {
 
@@ -28,5 +29,9 @@ struct GenOptions {
 };
 
 [[nodiscard]] model::Scenario generate(const GenOptions& options, std::uint64_t seed);
+// As somebody else decides; the seed names the scenario and decides what its run leaves free. 0 for
+// everything gives a plain one: nothing goes wrong in it.
+[[nodiscard]] model::Scenario generate(const GenOptions& options, std::uint64_t seed,
+                                       model::Decisions& decisions);
 
 }  // namespace rehearse::properties

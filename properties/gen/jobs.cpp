@@ -426,9 +426,9 @@ void tie_jobs(Making& making, Draws& draws) {
 }  // namespace
 
 void make_jobs(Making& making) {
-  Draws shapes(making.seed, Concern::shapes);
-  Draws times(making.seed, Concern::times);
-  Draws arrivals(making.seed, Concern::arrivals);
+  Draws shapes = making.draws(Concern::shapes);
+  Draws times = making.draws(Concern::times);
+  Draws arrivals = making.draws(Concern::arrivals);
   const bool many = making.swarm.theme == Theme::many_small_one_large;
   const std::int64_t count = many                ? shapes.range(8, 12)
                              : shapes.percent(8) ? shapes.range(1, 2)

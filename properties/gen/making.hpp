@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/support/decisions.hpp"
 #include "model/support/draw.hpp"
 #include "properties/gen/generate.hpp"
 
@@ -28,19 +29,21 @@ enum class Concern : std::uint8_t {
 
 class Draws {
  public:
-  Draws(std::uint64_t seed, Concern concern)
-      : key_(model::draw_key(
-            {seed, model::DrawPurpose::workload, static_cast<std::uint64_t>(concern), 1})) {}
+  Draws(model::Decisions& decisions, std::uint64_t seed, Concern concern)
+      : decisions_(&decisions),
+        place_{.purpose = model::DrawPurpose::workload,
+               .series = model::draw_key(
+                   {seed, model::DrawPurpose::workload, static_cast<std::uint64_t>(concern), 1})} {}
 
   [[nodiscard]] std::int64_t below(std::int64_t count) {
-    const std::uint64_t bits = model::draw(key_, {next_++, 0, 0});
-    return static_cast<std::int64_t>(model::uniform_below(bits, static_cast<std::uint64_t>(count)));
+    return static_cast<std::int64_t>(decisions_->choose(next(), static_cast<std::uint64_t>(count)));
   }
   // From low to high, both possible.
   [[nodiscard]] std::int64_t range(std::int64_t low, std::int64_t high) {
     return low + below(high - low + 1);
   }
-  [[nodiscard]] bool percent(std::int64_t chance) { return below(100) < chance; }
+  // Of what is not the usual thing.
+  [[nodiscard]] bool percent(std::int64_t chance) { return decisions_->happens(next(), chance); }
   template <class T>
   [[nodiscard]] T pick(std::initializer_list<T> list) {
     return *(list.begin() + below(static_cast<std::int64_t>(list.size())));
@@ -54,7 +57,13 @@ class Draws {
   }
 
  private:
-  model::DrawKey key_;
+  [[nodiscard]] const model::DecisionPlace& next() {
+    place_.point.partition = next_++;
+    return place_;
+  }
+
+  model::Decisions* decisions_;
+  model::DecisionPlace place_;
   std::uint32_t next_ = 0;
 };
 
@@ -134,6 +143,7 @@ struct Shape {
 
 struct Making {
   const GenOptions& options;
+  model::Decisions& decisions;
   std::uint64_t seed;
   model::Scenario scenario;
   Swarm swarm;
@@ -142,6 +152,7 @@ struct Making {
   std::vector<model::NameId> executors;  // of the cluster
   std::int64_t names_used = 0;           // of executors that faults add
 
+  [[nodiscard]] Draws draws(Concern concern) const { return {decisions, seed, concern}; }
   [[nodiscard]] bool keeps(std::string_view axis) const;
   [[nodiscard]] model::NameId name(char prefix, std::int64_t number);
 };

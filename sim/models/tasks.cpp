@@ -8,47 +8,49 @@
 
 namespace rehearse::sim {
 
-namespace {
+StageDraws::StageDraws(model::Decisions& decisions, std::uint64_t seed, std::uint64_t job_key,
+                       std::uint64_t stage_key)
+    : decisions_(&decisions),
+      duration_(model::draw_key({seed, model::DrawPurpose::duration, job_key, stage_key})),
+      launch_(model::draw_key({seed, model::DrawPurpose::launch, job_key, stage_key})),
+      status_(model::draw_key({seed, model::DrawPurpose::status, job_key, stage_key})),
+      kill_(model::draw_key({seed, model::DrawPurpose::kill, job_key, stage_key})) {}
 
-model::DrawPoint point_of(const TryKey& which) {
-  return {static_cast<std::uint32_t>(which.partition), static_cast<std::uint32_t>(which.attempt),
-          static_cast<std::uint32_t>(which.try_number)};
-}
-
-model::Duration drawn(const model::Distribution& distribution, model::DrawKey key,
-                      const TryKey& which) {
+model::Duration drawn(const model::Distribution& distribution, model::Decisions& decisions,
+                      const model::DecisionPlace& place) {
   if (distribution.kind == model::DistributionKind::fixed) {
     return distribution.cap_ns ? std::min(distribution.base_ns, *distribution.cap_ns)
                                : distribution.base_ns;
   }
-  return model::sample(distribution, model::draw(key, point_of(which)));
+  return model::sample(distribution, decisions.choose(place, 0));
 }
 
-}  // namespace
-
-StageDraws::StageDraws(std::uint64_t seed, std::uint64_t job_key, std::uint64_t stage_key)
-    : duration_(model::draw_key({seed, model::DrawPurpose::duration, job_key, stage_key})),
-      launch_(model::draw_key({seed, model::DrawPurpose::launch, job_key, stage_key})),
-      status_(model::draw_key({seed, model::DrawPurpose::status, job_key, stage_key})),
-      kill_(model::draw_key({seed, model::DrawPurpose::kill, job_key, stage_key})) {}
+model::Duration StageDraws::of_try(const model::Distribution& distribution,
+                                   model::DecisionPlace place, const TryKey& which) const {
+  place.point = {static_cast<std::uint32_t>(which.partition),
+                 static_cast<std::uint32_t>(which.attempt),
+                 static_cast<std::uint32_t>(which.try_number)};
+  return drawn(distribution, *decisions_, place);
+}
 
 model::Duration StageDraws::duration(const model::StageSpec& stage, const TryKey& which) const {
   if (const auto* list = std::get_if<std::vector<model::Duration>>(&stage.duration)) {
     return (*list)[static_cast<std::size_t>(which.partition)];
   }
-  return drawn(std::get<model::Distribution>(stage.duration), duration_, which);
+  return of_try(std::get<model::Distribution>(stage.duration),
+                {.purpose = model::DrawPurpose::duration, .series = duration_}, which);
 }
 
 model::Duration StageDraws::launch(const model::Overheads& delays, const TryKey& which) const {
-  return drawn(delays.launch, launch_, which);
+  return of_try(delays.launch, {.purpose = model::DrawPurpose::launch, .series = launch_}, which);
 }
 
 model::Duration StageDraws::status(const model::Overheads& delays, const TryKey& which) const {
-  return drawn(delays.status, status_, which);
+  return of_try(delays.status, {.purpose = model::DrawPurpose::status, .series = status_}, which);
 }
 
 model::Duration StageDraws::kill(const model::Overheads& delays, const TryKey& which) const {
-  return drawn(delays.kill, kill_, which);
+  return of_try(delays.kill, {.purpose = model::DrawPurpose::kill, .series = kill_}, which);
 }
 
 model::Duration stretched(model::Duration d, std::int64_t slow_milli, std::int64_t speed_milli) {

@@ -7,6 +7,7 @@
 
 #include "model/cluster.hpp"
 #include "model/job.hpp"
+#include "model/support/decisions.hpp"
 #include "model/support/draw.hpp"
 #include "model/support/time.hpp"
 
@@ -23,7 +24,9 @@ struct TryKey {
 class StageDraws {
  public:
   StageDraws() = default;
-  StageDraws(std::uint64_t seed, std::uint64_t job_key, std::uint64_t stage_key);
+  // `decisions` outlives it.
+  StageDraws(model::Decisions& decisions, std::uint64_t seed, std::uint64_t job_key,
+             std::uint64_t stage_key);
 
   // Computing time at speed 1, ns >= 0.
   [[nodiscard]] model::Duration duration(const model::StageSpec& stage, const TryKey& which) const;
@@ -32,11 +35,19 @@ class StageDraws {
   [[nodiscard]] model::Duration kill(const model::Overheads& delays, const TryKey& which) const;
 
  private:
+  [[nodiscard]] model::Duration of_try(const model::Distribution& distribution,
+                                       model::DecisionPlace place, const TryKey& which) const;
+
+  model::Decisions* decisions_ = nullptr;
   model::DrawKey duration_;
   model::DrawKey launch_;
   model::DrawKey status_;
   model::DrawKey kill_;
 };
+
+// What it gives by that decision; a fixed one asks nobody.
+[[nodiscard]] model::Duration drawn(const model::Distribution& distribution,
+                                    model::Decisions& decisions, const model::DecisionPlace& place);
 
 // d * slow / speed, one division, rounded half up; both in 1/1000, speed > 0.
 [[nodiscard]] model::Duration stretched(model::Duration d, std::int64_t slow_milli,
