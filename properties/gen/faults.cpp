@@ -86,6 +86,15 @@ class FaultMaker {
 
   [[nodiscard]] Moment draw_moment() {
     using enum Moment;
+    // Rare ones, which would hardly meet a fault: where nobody waits for slots few groups are
+    // queued, and timers are armed seldom but where everybody starves.
+    const std::int64_t rare = draws_.below(100);
+    if (making_.shape.impatient && rare < 50) {
+      return rare < 35 ? group_queued : external_input_lost;
+    }
+    if (rare >= (making_.swarm.theme == Theme::held_cluster ? 60 : 85)) {
+      return timer_armed;
+    }
     if (!making_.shape.groups) {
       return draws_.pick({group_admitted, first_launch, all_launched, last_but_one_task,
                           group_commit, teardown, job_end, timer_armed, executor_lost,
@@ -370,10 +379,15 @@ class FaultMaker {
       add_timed(fault, model::HoldExecutors{making_.executors, draws_.ms(2, 20)});
       return;
     }
+    // All that starve run out of time together, then, whoever is told so first.
+    const bool for_good = draws_.percent(30);
+    making_.scenario.ties_shuffled = making_.scenario.ties_shuffled || for_good;
     for (const model::NameId name : making_.executors) {
       const model::LoseExecutor lose{
           .executor = name, .cause = model::LossCause::process, .noticed = {}};
-      heal(fault, lose);
+      if (!for_good) {
+        heal(fault, lose);
+      }
       add_timed(fault, lose);
     }
   }
