@@ -83,6 +83,11 @@ bool by_rerun(const Scope& scope) {
   return scope.groups &&
          (scope.all || scope.config.failure.group == model::GroupFailure::rerun_group);
 }
+// Where nobody is admitted and no stage runs again there are timers only of who starves or prefers
+// a place: two of one round are a matter of luck.
+bool by_timers(const Scope& scope) {
+  return scope.gangs || scope.all || scope.config.edges != model::EdgesAxis::all_pipelined;
+}
 // Pairs that are unbounded have nothing to come to: what ends waiting there is a limit of tries or
 // of time, which has marks of its own. That of `easy` no line shows.
 bool by_bound(const Scope& scope) {
@@ -135,8 +140,8 @@ constexpr auto rows = std::to_array<Row>({
     {Mark::cancelled_while_running, "job cancelled: a group ran", by_groups},
     {Mark::cancelled_in_replay_window, "job cancelled: in a replay window", by_finish},
     {Mark::cancelled_before_rerun, "job cancelled: before a rerun", by_rerun},
-    {Mark::timers_in_order, "two timers of one round", by_all},
-    {Mark::timers_swapped, "two timers of one round, the later one first", by_all},
+    {Mark::timers_in_order, "two timers of one round", by_timers},
+    {Mark::timers_swapped, "two timers of one round, the later one first", by_timers},
     {Mark::task_exception, "task failed: exception", by_all},
     {Mark::task_killed, "task killed from outside", by_all},
     {Mark::task_commit_denied, "task failed: commit_denied", by_all},
