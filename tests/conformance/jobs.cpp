@@ -31,7 +31,8 @@ std::int32_t milli(double amount) { return static_cast<std::int32_t>(std::lround
 // How the core is to be: the options of the case, as the vocabulary's table has them, and what else
 // of the case asks for it. What the core has no place for is told.
 void read_options(Run& run) {
-  Json options = run.given["config"];
+  const Json& asked = run.given["config"];
+  Json options = asked;
   bool survive = false;  // A.9 rule 2
   // The seed's specification knows no status after the notice (X12). Where the attempt ends the
   // task again the loss had ended it, and it was tried anew.
@@ -46,20 +47,22 @@ void read_options(Run& run) {
     options.emplace("external_shuffle_service", true);
   }
   // In one variant the job asks for it; elsewhere a copy that ends may be all that says it.
-  const bool speculation = options.value("speculation", false) && run.variant != "job_property";
+  const bool speculation = asked.value("speculation", false) && run.variant != "job_property";
   options["speculation"] = speculation || any(run.steps, {{"speculative", true}});
-  Json engine = {{"tracked_outputs", true}, {"refuse_commits", run.given["refuse_all"]}};
+  Json record;  // so that errors name the field of the case
+  Json& engine = record["given"]["config"];
+  engine = {{"tracked_outputs", true}, {"refuse_commits", run.given["refuse_all"]}};
   engine["reports_after_loss"] =
       run.dialect == model::Dialect::spark && has(late, "before_executor_loss");
   engine["query_level_rollback"] = any(run.given["stages"], {{"query_level_rollback", true}});
   // Failures are also counted where the case asks what they excluded.
   engine["exclusion"]["on_failure"] =
-      options.contains("exclude_ms") || any(run.then, {{"op", "expect_exclude_list_empty"}});
+      asked.contains("exclude_ms") || any(run.then, {{"op", "expect_exclude_list_empty"}});
   // Nobody is to prefer anything where the case says where tasks run (also A.2: of map stages),
   // but it may ask what a task that reads prefers.
-  if (options.contains("reducer_preferred_fraction") ||
+  if (asked.contains("reducer_preferred_fraction") ||
       (any(run.then, {{"op", "expect_preferred_hosts"}}) && run.given["cached"].empty())) {
-    engine["reducer_preferred_milli"] = milli(options.value("reducer_preferred_fraction", 0.2));
+    engine["reducer_preferred_milli"] = milli(asked.value("reducer_preferred_fraction", 0.2));
   }
   const std::string dialect{model::name_of(run.dialect)};
   auto axes = vocabulary()["dialects"][dialect].get<Names>();
@@ -69,8 +72,8 @@ void read_options(Run& run) {
     const Json& row = known[key];
     require(value == row.value("only", value), "option " + key);
     demand(!row.contains("unless") || value.is_boolean(), "/given/config: true or false: " + key);
-    const bool asked = value != row.value("unless", Json()) && row.value("in", dialect) == dialect;
-    if (asked && row.contains("axis")) {
+    const bool holds = value != row.value("unless", Json()) && row.value("in", dialect) == dialect;
+    if (holds && row.contains("axis")) {
       axes.insert(fmt::format(fmt::runtime(row["axis"].get<std::string>()), value.dump()));
     } else if (row.contains("engine")) {
       const std::int64_t unit = row.value("unit", 1);
@@ -85,7 +88,7 @@ void read_options(Run& run) {
   demand(config.has_value(), "/given/config: " + (config ? "" : model::to_string(config.error())));
   run.options.config = *config;
   run.options.engine = engine.get<EngineOptions>();
-  run.options.autoscaling = options.value("dynamic_allocation", false);
+  run.options.autoscaling = asked.value("dynamic_allocation", false);
 }
 
 // Resources are cpus and gpus; a set may say what its tasks need.
