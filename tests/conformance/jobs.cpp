@@ -116,10 +116,6 @@ void read_profiles(Run& run) {
   }
 }
 
-bool has_edge(const Run& run, const std::string& from, const char* kind) {
-  return any(run.given["edges"], {{"from", from}, {"kind", kind}});
-}
-
 // The last job that made this stage itself; or null.
 const Job* maker_of(const Run& run, const std::string& stage) {
   const auto job = std::find_if(run.jobs.rbegin(), run.jobs.rend(), [&](const Job& row) {
@@ -157,7 +153,8 @@ Job job_row(const Run& run, const Json& job) {
     });
     if (read || stage == row.final_stage) {
       needed.insert(stage);
-      const bool taken = maker_of(run, stage) != nullptr && !has_edge(run, stage, "pipelined");
+      const bool taken = maker_of(run, stage) != nullptr &&
+                         !any(run.given["edges"], {{"from", stage}, {"kind", "pipelined"}});
       auto& list = taken ? foreign : row.stages;
       list.insert(list.begin(), stage);
     }
@@ -311,7 +308,8 @@ void submit_job(Run& run, const Json& job) {
       const Job& maker = *maker_of(run, stage);
       input.foreign.push_back(
           {maker.id, index_in(maker, stage), run.names.intern(maker.name + "/" + base_of(stage))});
-    } else if (map_stage || (run.dag && has_edge(run, stage, "regular"))) {
+    } else if (map_stage ||
+               (run.dag && any(run.given["edges"], {{"from", stage}, {"kind", "regular"}}))) {
       input.shared.push_back(index);
     }
   }

@@ -203,10 +203,6 @@ void lose(Run& run, const Json& step) {
   }
 }
 
-void submit(Run& run, const Json& step) {
-  submit_job(run, the(run.given["jobs"], {{"id", step.at("job")}}));
-}
-
 // Of the job that a step names, or of that with its stage; all if it names neither.
 void cancel(Run& run, const Json& step) {
   for (const Job& row : run.jobs) {
@@ -339,9 +335,11 @@ void commit(Run& run, const Json& step) {
 
 // clang-format off
 const std::map<std::string, void (*)(Run&, const Json&)> inputs{
-    {"submit", submit}, {"cancel", cancel}, {"open_rights", open_rights}, {"end_tasks", end_tasks},
-    {"give_up", give_up}, {"resubmit", resubmit}, {"lose", lose}, {"offer", offer}, {"tick", tick},
-    {"submit_set", submit_set}, {"ask_commit", commit<CommitAsked>},
+    {"submit", [](Run& run, const Json& step) {
+       submit_job(run, the(run.given["jobs"], {{"id", step.at("job")}})); }},
+    {"submit_set", submit_set}, {"cancel", cancel}, {"end_tasks", end_tasks}, {"give_up", give_up},
+    {"resubmit", resubmit}, {"lose", lose}, {"offer", offer}, {"tick", tick},
+    {"open_rights", open_rights}, {"ask_commit", commit<CommitAsked>},
     {"end_commit", commit<CommitEnded>},
     {"nothing", [](Run&, const Json&) {}},  // the core does so itself at the loss
     {"lose_where_it_runs", [](Run& run, const Json& step) {  // lost: with its executor
@@ -402,8 +400,11 @@ TaskEnded end_of(const std::string& reason) {
 }
 
 // On the executor of the first later step that ends its partition in its attempt or, failing that,
-// in one that is read as the latest.
+// in one that is read as the latest. Copies run where nothing else does.
 std::size_t where(Run& run, const Json& start) {
+  if (start["speculative"]) {
+    return executor_of(run, "copies");
+  }
   const Json& stage = start.at("stage");
   const bool map = any(run.given["stages"], {{"id", stage}, {"kind", "map"}});
   const auto& steps = run.steps.get_ref<const Json::array_t&>();
