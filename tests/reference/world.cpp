@@ -65,7 +65,7 @@ std::vector<Event> World::run() {
 }
 
 void World::end_step() {
-  check_starved();
+  settle();
   ranges::for_each(joined_, [this](Executor* one) { let_go(*one); });
 }
 
@@ -94,8 +94,28 @@ bool World::deadlock() {
   return !inputs_.empty();
 }
 
-// A regular stage as a group of one: admitted when it is submitted, committed when it succeeds,
-// torn down when an attempt ends otherwise.
+// Moments are what the journal says; a regular stage is a group of one: admitted when it is
+// submitted, committed when it succeeds, torn down when an attempt ends otherwise.
+void World::emit(const EventBody& body) {
+  events_.push_back({now_, body});
+  const auto job = [this](NameId name) {
+    return &*ranges::find(jobs_ | std::views::values, name, &Job::name);
+  };
+  if (const auto* gone = std::get_if<ExecutorLost>(&body)) {
+    moment(Moment::executor_lost, nullptr, {}, gone->executor);
+  } else if (const auto* over = std::get_if<JobEnd>(&body)) {
+    moment(Moment::job_end, job(over->job));
+  } else if (const auto* begun = std::get_if<StageSubmitted>(&body)) {
+    moment(Moment::group_admitted, job(begun->stage.job), begun->stage.stage);
+  } else if (const auto* ended = std::get_if<StageCompleted>(&body)) {
+    const bool success = ended->status == StageStatus::success;
+    moment(success ? Moment::group_commit : Moment::teardown, job(ended->stage.job),
+           ended->stage.stage);
+  } else if (const auto* lost = std::get_if<OutputsLost>(&body)) {
+    moment(Moment::external_input_lost, job(lost->job), lost->stage, lost->executor);
+  }
+}
+
 void World::moment(Moment what, const Job* job, NameId stage, NameId executor) {
   const auto of_job = [job](NameId asked) { return !asked.valid() || means(asked, job); };
   const auto agrees = [](NameId asked, NameId is) { return !asked.valid() || asked == is; };
@@ -146,6 +166,7 @@ void World::happen(const LoseExecutor& loss) {
   Executor* named = find(loss.executor);
   if (!has(joined_, named)) {
     named->state = Executor::gone;  // it will not come (A14)
+    settle();
   }
   for (Executor* one : joined_) {
     const bool host = loss.cause == LossCause::host && one->spec->host == named->spec->host;
@@ -168,6 +189,22 @@ void World::notice(Executor& executor, LossCause cause) {
   if (!leaves || executor.busy == 0) {
     lose(executor, cause);
   }
+}
+
+void World::lose(Executor& executor, LossCause cause) {
+  if (std::exchange(executor.state, Executor::gone) == Executor::gone) {
+    return;
+  }
+  emit(ExecutorLost{executor.spec->name, cause});
+  auto ended = running([&executor](const Task& task) { return task.executor == &executor; });
+  for (Task& task : ended) {
+    task.status = TaskStatus::failed;
+    task.failure = TaskReason::executor_lost;
+    running_.erase(task.launch);
+    emit(TaskEnd{task.ref, false, task.status, task.failure, {}, {}});
+  }
+  lost(executor, cause, ended);
+  settle();
 }
 
 void World::happen(const HoldExecutors& hold) {
@@ -200,7 +237,7 @@ void World::plan(const JobSpec& spec) {
 
 void World::plan(const JobSpec& spec, Instant t, std::int64_t copy, std::int64_t resubmission) {
   const Number number{copy + resubmission > 0, &spec - scenario_.jobs.data(), copy, resubmission};
-  at(t, 5, [this, &spec, number] { submit_job(spec, number); }, number);
+  at(t, 5, [this, &spec, number] { submit(spec, number); }, number);
 }
 
 void World::over(const Job& job, bool again) {
@@ -236,15 +273,15 @@ Duration World::drawn(DrawPurpose purpose, const Distribution& from, const TaskR
 }
 
 void World::start(Stage& stage, Partition& one, Executor& executor) {
-  const TaskRef ref{stage.job->name, stage.spec->name, executor.spec->name,
-                    stage.attempt,   one.number,       one.tries++};
+  const TaskRef ref{stage.job->name, stage.name, executor.spec->name,
+                    stage.attempt,   one.number, one.tries++};
   Task task{ref, &stage, &one, &executor, executor.epoch, launches_++};
   const Instant reports = plan_end(task);
   const auto act = [this, task] {
     running_.erase(task.launch);
     take(task, -1);
-    let_go(*task.executor);
     report(task);
+    let_go(*task.executor);
   };
   const auto matters = [this, task] {
     return running_.contains(task.launch) && task.ends < task.executor->died;
@@ -256,11 +293,11 @@ void World::start(Stage& stage, Partition& one, Executor& executor) {
   take(task, 1);
   one.state = Partition::launched;
   emit(TaskStart{ref, false});
-  if (++stage.launches == 1) {
-    moment(Moment::first_launch, stage, &executor);
+  if (std::exchange(launched_[&stage], stage.attempt + 1) != stage.attempt + 1) {
+    moment(Moment::first_launch, stage.job, stage.name, executor.spec->name);
   }
   if (one.tries == 1 && !has(stage.partitions, Partition::pending, &Partition::state)) {
-    moment(Moment::all_launched, stage, &executor);
+    moment(Moment::all_launched, stage.job, stage.name, executor.spec->name);
   }
 }
 
@@ -295,9 +332,18 @@ Instant World::plan_end(Task& task) const {
   if (fails <= task.ends) {
     using enum TaskReason;
     constexpr std::array reasons{exception, external, commit_denied, result_lost, out_of_memory};
+    const TaskFault& fault = *task.fault;
+    const NameId job = fault.fetch_from_job;
+    for (Stage* in : task.stage->parents) {
+      const bool of_job = job.valid() ? in->home->name == job : in->home == task.stage->job->spec;
+      if (of_job && in->spec->name == fault.fetch_from) {
+        task.unread = {in};
+      }
+    }
     task.ends = fails;
     task.failure =
         task.fault->fails ? reasons.at(static_cast<std::size_t>(*task.fault->fails)) : fetch_failed;
+    task.status = task.failure == external ? TaskStatus::killed : TaskStatus::failed;
   }
   return task.ends + late;
 }
@@ -317,7 +363,10 @@ std::vector<Task> World::running(const std::function<bool(const Task&)>& meant) 
 }
 
 // Kills: the line now, the slot when it took effect.
-void World::stop(TaskReason reason, const std::function<bool(const Task&)>& meant) {
+void World::stop(TaskReason reason, const Stage* stage, const Partition* one) {
+  const auto meant = [=](const Task& task) {
+    return task.stage == stage && (one == nullptr || task.partition == one);
+  };
   for (const Task& task : running(meant)) {
     const Duration delay = drawn(DrawPurpose::kill, scenario_.cluster.overheads.kill, task.ref);
     TaskEnd line{task.ref, false, TaskStatus::killed, reason, {}, {}};

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <ranges>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,7 +24,7 @@ using model::AddExecutor, model::CancelJob, model::Code, model::Distribution, mo
     model::Instant, model::JobOutcome, model::JobSpec, model::LoseExecutor, model::LossCause,
     model::Moment, model::NameId, model::NameTable, model::Profile, model::ProfileId,
     model::ResourceVector, model::Scenario, model::StageRef, model::StageSpec, model::TaskFault,
-    model::TaskReason, model::TaskRef, model::TimedFault, model::instant_max;
+    model::TaskReason, model::TaskRef, model::TaskStatus, model::TimedFault, model::instant_max;
 namespace ranges = std::ranges;
 using Number = std::array<std::int64_t, 4>;  // orders the inputs of one kind
 
@@ -39,7 +40,7 @@ struct Executor {
 };
 
 struct Partition {
-  enum State { other, pending, launched, ticked };  // in the last attempt; other: not of it
+  enum State { pending, launched, ticked, other };  // in the last attempt; other: not of it
   int number = 0;
   State state = other;
   int tries = 0, failures = 0;
@@ -48,19 +49,25 @@ struct Partition {
 };
 
 struct Stage {
-  enum State { asleep, waiting, running, delayed, done };
+  enum State { idle, waiting, running, failed, exhausted, delayed };  // idle: done, or never needed
   struct Job* job = nullptr;
+  const JobSpec* home = nullptr;  // whose stage it is, or is a copy of
   const StageSpec* spec = nullptr;
-  State state = waiting;
-  Stage* original = nullptr;        // of another job, which this one stands for while it is asleep
+  NameId name;
+  std::size_t number = 0;  // in its job
+  State state = idle;
+  Stage* original = nullptr;        // of another job, which a copy stands for until it is needed
   bool sink = false, read = false;  // no stage of its job reads it; some job's stage does
-  Duration start_delay = 0;
-  int attempt = -1, undone = -1;          // the last, the last that was rolled back
-  int failed_attempts = 0, launches = 0;  // since the last success; of the last attempt
+  bool commits = false;
+  Duration delay = 0;             // before it comes (again)
+  int attempt = -1, undone = -1;  // the last, the last that was rolled back
+  int failed_attempts = 0;        // since the last success
+  int untold = 0;                 // inputs that are done and have not told it yet
   std::vector<Partition> partitions{};
   std::vector<Stage*> parents{};
+  Stage* missed = nullptr;  // of them, what the last attempt could not read
 
-  Stage* real() { return state == asleep ? original : this; }
+  Stage* real() { return original != nullptr ? original : this; }
   [[nodiscard]] StageRef ref() const;
 };
 
@@ -68,10 +75,9 @@ struct Job {
   const JobSpec* spec = nullptr;
   Number number{};  // again or a copy, place in the file, copy, resubmission
   NameId name;
-  bool alive = false;
-  int grace = 0;    // odd: no_executor_grace runs (A14)
-  JobSpec whole{};  // with the stages of other jobs that it may have to run (decision 1)
-  std::vector<Stage> stages{};
+  bool alive = false, cyclic = false;
+  int grace = 0;  // odd: no_executor_grace runs (A14)
+  std::deque<Stage> stages{};
 };
 
 struct Task {
@@ -82,11 +88,13 @@ struct Task {
   int epoch = 0;  // of the executor at the launch
   std::int64_t launch = 0;
   Instant ends = 0;
+  TaskStatus status = TaskStatus::success;
   std::optional<TaskReason> failure{};
   const TaskFault* fault = nullptr;
+  std::vector<Stage*> unread{};  // the input that could not be fetched
 };
 
-inline StageRef Stage::ref() const { return {job->name, spec->name, attempt}; }
+inline StageRef Stage::ref() const { return {job->name, name, attempt}; }
 
 template <class By = std::identity>
 bool has(const auto& list, const auto& value, By by = {}) {
@@ -101,11 +109,11 @@ class World {
 
  protected:
   // ---- the scheduler ----
-  virtual void submit_job(const JobSpec& spec, const Number& number) = 0;
+  virtual void submit_job(Job& job) = 0;
   virtual void report(const Task& task) = 0;
-  virtual void lose(Executor& executor, LossCause cause) = 0;
+  virtual void lost(const Executor& executor, LossCause cause, const std::vector<Task>& ended) = 0;
   virtual void end_job(Job& job, JobOutcome outcome, std::optional<Code> code) = 0;
-  virtual void check_starved() = 0;
+  virtual void settle() = 0;  // at the end of each step
   virtual void pass() = 0;
 
   // ---- inputs: by kind and number; what one makes due at once comes behind all others ----
@@ -115,19 +123,15 @@ class World {
   // A latency of 0 acts within the step.
   void after(Duration delay, int kind, const Act& act, Number number = {},
              const Test& matters = {});
-  void emit(EventBody body) { events_.push_back({now_, std::move(body)}); }
+  void emit(const EventBody& body);
   void moment(Moment what, const Job* job, NameId stage = {}, NameId executor = {});
-  void moment(Moment what, const Stage& stage, const Executor* executor = nullptr) {
-    moment(what, stage.job, stage.spec->name,
-           executor != nullptr ? executor->spec->name : NameId{});
-  }
 
   // ---- what the scheduler orders, and asks ----
   void over(const Job& job, bool again);  // it ended, or was rejected
   void start(Stage& stage, Partition& one, Executor& executor);
-  std::vector<Task> running(const std::function<bool(const Task&)>& meant) const;
-  void stop(TaskReason reason, const std::function<bool(const Task&)>& meant);
+  void stop(TaskReason reason, const Stage* stage, const Partition* one);
   Executor* find(NameId name);
+  [[nodiscard]] bool read_by_others(const Job& job, NameId stage) const;
   [[nodiscard]] const Profile& profile(ProfileId id) const {
     return scenario_.cluster.profiles[id.index()];
   }
@@ -141,13 +145,18 @@ class World {
   std::deque<Executor> executors_;  // in file order
   std::vector<Executor*> joined_;   // by join (A15); those that are lost, too
   std::map<std::pair<Instant, Number>, Job> jobs_;
-  std::map<std::int64_t, Task> running_;  // as the scheduler knows, by launch
 
  private:
+  std::vector<Task> running(const std::function<bool(const Task&)>& meant) const;
   bool deadlock();
   void end_step();
+  void lose(Executor& executor, LossCause cause);
   void let_go(Executor& one);
   void take(const Task& task, int slots);  // or gives back, below 0
+  void submit(const JobSpec& spec, const Number& number);
+  void make_stages(Job& job);
+  Stage& stage_of(Job& job, const JobSpec& home, NameId name);
+  NameId composed(NameId job, const char* mark, NameId stage);
   void plan(const TimedFault& fault, Instant t);
   void plan(const JobSpec& spec);
   void plan(const JobSpec& spec, Instant t, std::int64_t copy, std::int64_t resubmission);
@@ -161,12 +170,15 @@ class World {
   Instant plan_end(Task& task) const;
 
   std::vector<Event> events_;
+  std::map<std::int64_t, Task> running_;  // as the scheduler knows, by launch
   std::map<std::tuple<Instant, int, int, Number, std::int64_t>, std::pair<Act, Test>> inputs_;
   int wave_ = 0;  // of inputs that inputs of this instant made due
   std::int64_t created_ = 0, launches_ = 0;
+  std::map<const Stage*, int> launched_;   // the last attempt of which a task was launched
   std::map<const TimedFault*, int> seen_;  // moments that agreed
   std::map<NameId, int> ended_;            // copies of a job
   std::map<NameId, Instant> over_;         // jobs whose copies all ended
+  std::map<const JobSpec*, Job*> latest_;  // submission
 };
 
 }  // namespace rehearse::reference
