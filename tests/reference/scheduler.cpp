@@ -33,7 +33,8 @@ std::int64_t missing(const Stage& stage) {
 // A1: of a copy that is not needed yet, the original's.
 bool available(Stage* stage) {
   const Stage& real = *stage->real();
-  return (real.spec->tasks > 0 || real.attempt >= 0) && missing(real) == 0;
+  const bool ran = real.state != Stage::running && (real.spec->tasks > 0 || real.attempt >= 0);
+  return ran && missing(real) == 0;
 }
 
 bool counts(const Executor& one) {  // A5
@@ -85,20 +86,27 @@ class Scheduler final : public World {
   // ---- what can be done now (A1, A14, A19, C9, X9, X15; decision 2) ----
 
   void settle() override {
-    ranges::for_each(all_stages(), [this](Stage& stage) { finish(stage); });
     do {
       again();
     } while (ranges::any_of(all_stages(), [this](Stage& stage) { return advance(stage); }));
     ranges::for_each(jobs_ | std::views::values, [this](Job& job) { check_starved(job); });
   }
 
-  // A stage that is left to do and does not run; true: something was done about it.
+  // A stage that is left to do; true: something was done about it.
   bool advance(Stage& stage) {
-    if (!stage.job->alive || stage.state == Stage::running || stage.state == Stage::idle) {
+    const auto ended = [](const Partition& one) { return one.state >= Partition::ticked; };
+    const bool runs = stage.state == Stage::running;
+    if (!stage.job->alive || stage.state == Stage::idle ||
+        (runs && !ranges::all_of(stage.partitions, ended))) {
       return false;
     }
     const bool waits = stage.state == Stage::waiting;
-    if (available(&stage)) {  // stragglers gave what was missing
+    if (runs && missing(stage) == 0) {
+      complete(stage, StageStatus::success, {});
+      done(stage);
+    } else if (runs) {
+      complete(stage, StageStatus::failed, StageReason::incomplete);
+    } else if (available(&stage)) {  // stragglers gave what was missing
       done(stage);
     } else if (stage.state == Stage::exhausted) {
       end_job(*stage.job, JobOutcome::failed, Code::stage_attempts_exceeded);
@@ -194,17 +202,6 @@ class Scheduler final : public World {
     const std::int64_t tasks = missing(stage);
     const bool whole = tasks == stage.spec->tasks;
     emit(StageSubmitted{stage.ref(), tasks, whole ? std::nullopt : std::optional(numbers)});
-    finish(stage);
-  }
-
-  void finish(Stage& stage) {
-    const auto ended = [](const Partition& one) { return one.state >= Partition::ticked; };
-    const bool over = stage.state == Stage::running && ranges::all_of(stage.partitions, ended);
-    if (over && available(&stage)) {
-      complete(stage, StageStatus::success, {});
-    } else if (over) {
-      complete(stage, StageStatus::failed, StageReason::incomplete);
-    }
   }
 
   // One line for each attempt; a failed one comes again after its delay (decision 2).
@@ -216,9 +213,6 @@ class Scheduler final : public World {
     stage.state = exhausted ? Stage::exhausted : Stage::failed;
     stage.delay = at_once ? 0 : rules.resubmit_delay;
     emit(StageCompleted{stage.ref(), status, reason});
-    if (!reason) {
-      done(stage);
-    }
   }
 
   // Void where stragglers finish it, or another attempt began.
