@@ -2,6 +2,7 @@
 // began, each filled before the next.
 // registry: pack
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "policies/policy_file.hpp"
@@ -21,13 +22,18 @@ class Pack final : public scheduler::PlacementPolicy {
     return std::make_unique<Pack>(*this);
   }
 
-  void begin(const SlotView& /*slots*/) override { touched_.clear(); }
+  void begin(const SlotView& /*slots*/) override {
+    touched_.clear();
+    full_.clear();
+    last_ = Touched{};
+  }
 
   // Executors that nobody took from since begin() still have their first count, so the best of them
   // is the view's; the others are few: those being filled. An executor that was taken from and
   // still is the view's best had more at the start than every untouched one.
   [[nodiscard]] ExecutorId pick(const SlotView& slots, const TaskView& task) override {
     const ProfileId profile = task.profile;
+    bring_back(slots);
     const Touched* best = nullptr;
     for (const Touched& row : touched_) {
       if (slots.free_slots(row.executor, profile) > 0 &&
@@ -47,15 +53,16 @@ class Pack final : public scheduler::PlacementPolicy {
   }
 
   void taking(const SlotView& slots, ExecutorId executor) override {
+    bring_back(slots);
+    last_ = {executor, free_of(slots, executor)};
     if (find(executor) != nullptr) {
       return;
     }
-    std::erase_if(touched_, [&slots](const Touched& row) { return full(slots, row.executor); });
-    Touched row{executor, {}};
-    for (std::size_t p = 0; p < slots.profile_count(); ++p) {
-      row.free_at_begin.push_back(slots.free_slots(executor, ProfileId{p}));
-    }
-    touched_.push_back(std::move(row));
+    const auto filled = std::ranges::partition(
+        touched_, [&slots](const Touched& row) { return !full(slots, row.executor); });
+    full_.insert(full_.end(), filled.begin(), filled.end());
+    touched_.erase(filled.begin(), filled.end());
+    touched_.push_back(last_);
   }
 
  private:
@@ -63,6 +70,28 @@ class Pack final : public scheduler::PlacementPolicy {
     ExecutorId executor;
     std::vector<std::int64_t> free_at_begin;  // by profile
   };
+
+  static std::vector<std::int64_t> free_of(const SlotView& slots, ExecutorId executor) {
+    std::vector<std::int64_t> free;
+    for (std::size_t p = 0; p < slots.profile_count(); ++p) {
+      free.push_back(slots.free_slots(executor, ProfileId{p}));
+    }
+    return free;
+  }
+
+  // A trial that failed gives back all that it took, and so what it took last: then those that it
+  // filled have room again, and their first count is not what is free there.
+  void bring_back(const SlotView& slots) {
+    if (!last_.executor.valid() || !std::ranges::equal(free_of(slots, last_.executor),
+                                                       last_.free_at_begin, std::greater_equal{})) {
+      return;
+    }
+    const auto back = std::ranges::partition(
+        full_, [&slots](const Touched& row) { return full(slots, row.executor); });
+    touched_.insert(touched_.end(), back.begin(), back.end());
+    full_.erase(back.begin(), back.end());
+    last_ = Touched{};
+  }
 
   static bool full(const SlotView& slots, ExecutorId executor) {
     for (std::size_t p = 0; p < slots.profile_count(); ++p) {
@@ -83,6 +112,8 @@ class Pack final : public scheduler::PlacementPolicy {
   }
 
   std::vector<Touched> touched_;  // taken from since begin() and not yet full
+  std::vector<Touched> full_;     // of the others that were taken from
+  Touched last_;                  // what was free where the last slot was taken, before it was
 };
 
 }  // namespace
