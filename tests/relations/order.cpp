@@ -54,8 +54,11 @@ Scenario with_joins_reordered(Scenario scenario) {
 }
 
 Scenario with_edges_reversed(Scenario scenario) {
-  for (model::JobSpec& job : scenario.jobs) {
-    if (!std::ranges::any_of(job.edges, is_foreign)) {
+  const auto reads_others = [](const model::JobSpec& job) {
+    return std::ranges::any_of(job.edges, is_foreign);
+  };
+  if (std::ranges::none_of(scenario.jobs, reads_others)) {
+    for (model::JobSpec& job : scenario.jobs) {
       std::ranges::reverse(job.edges);
     }
   }

@@ -15,7 +15,8 @@ namespace rehearse::testing {
 [[nodiscard]] model::Scenario with_faults_reordered(model::Scenario scenario);
 // Who joins last first, and in their order who joins at one instant.
 [[nodiscard]] model::Scenario with_joins_reordered(model::Scenario scenario);
-// The last edge of each job first, but for jobs that read stages of others.
+// The last edge of each job first; nothing changes where a job reads stages of others, for which
+// it gets stages of its own in the order of edges.
 [[nodiscard]] model::Scenario with_edges_reversed(model::Scenario scenario);
 // At these instants inputs of a kind come the last first.
 [[nodiscard]] model::Scenario with_inputs_reversed(model::Scenario scenario,

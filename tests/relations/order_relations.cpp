@@ -169,11 +169,12 @@ Verdict edges_in_another_order(const model::Scenario& scenario, const Journal& j
 }
 
 // R6: of tasks that succeed at one instant any may be told first, for a pass comes after them all.
-// A moment with a number counts in the order of the journal; with `final-stage` the first end that
-// ends the job decides about the others.
+// A moment with a number counts in the order of the journal; with `final-stage` the end that
+// ends the job decides about the others, with `after-parents` a success is held back or not.
 Verdict ends_in_another_order(const model::Scenario& scenario, const Journal& journal) {
   if (!has_fixed_order(scenario) || has_moments(scenario) ||
-      scenario.scheduler.completion == model::Completion::final_stage) {
+      scenario.scheduler.completion == model::Completion::final_stage ||
+      scenario.scheduler.completion == model::Completion::after_parents) {
     return {};
   }
   const std::vector<model::Instant> instants = instants_of_successes(journal);
