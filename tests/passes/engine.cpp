@@ -53,6 +53,7 @@ class PassEngine {
       while (core_->wants_pass() && !wrong_) {
         pass();
       }
+      check_nothing_is_asleep();
     }
     tally_.answers += complaints_->answers;
     if (!wrong_ && !complaints_->lines.empty()) {
@@ -238,6 +239,23 @@ class PassEngine {
           fmt::format("{} x {} x {}, pass at {}: started{}, by the clauses{}",
                       model::name_of(admission.queue), model::name_of(admission.overtake),
                       model::name_of(world_.config.placement), now_, text(started), text(right));
+    }
+  }
+
+  // A8: where no pass is wanted, none would start anything. What easy holds back may become
+  // harmless as time goes by, and under fair what a pass starts changes the order of the next
+  // (A18): neither wakes anybody.
+  void check_nothing_is_asleep() {
+    const model::AdmissionConfig& admission = world_.config.admission;
+    if (wrong_ || admission.overtake == model::Overtake::easy ||
+        admission.queue == model::QueueOrder::fair) {
+      return;
+    }
+    World probed = world_;
+    if (!right_starts(probed, now_).empty()) {
+      wrong_ =
+          fmt::format("{} x {}: no pass is wanted at {}, and something could start",
+                      model::name_of(admission.queue), model::name_of(admission.overtake), now_);
     }
   }
 
