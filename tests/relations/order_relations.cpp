@@ -63,6 +63,9 @@ bool follows_from_successes(const JournalLine& line) {
     return false;
   }
   const auto has = [&line](std::string_view text) { return line.text.contains(text); };
+  if (has("\"attempt\":") && !has("\"attempt\":0,")) {
+    return false;  // of two attempts of a stage one may do what the other has done
+  }
   if (line.event == "task_end") {
     return tasks_of_line(line) == 1 && !has("\"counted\":false");
   }

@@ -1,6 +1,6 @@
 // A new name is the old one behind a mark with its rank: R007Rmap. So it sorts by the rank, and a
 // text that contains it, "R007Rmap" as well as "R001Rq#2/R007Rmap", loses the marks to read as
-// before.
+// before. To sort behind `default`, which stays, a mark is z007z.
 #include "tests/relations/rename.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ using model::Scenario;
 
 namespace {
 
-constexpr char mark = 'R';
+constexpr std::string_view marks = "Rz";
 constexpr std::size_t digits = 3;
 constexpr std::size_t mark_size = digits + 2;
 
@@ -127,6 +127,7 @@ Scenario with_other_names(const Scenario& scenario, NameOrder order) {
   std::map<std::string, std::string> marked;
   std::size_t rank = order == NameOrder::kept ? 0 : given.size();
   for (const std::string& name : given) {
+    const char mark = marks[order == NameOrder::kept && name > "default" ? 1 : 0];
     marked[name] =
         is_kept(name) ? name : fmt::format("{0}{1:0{2}}{0}{3}", mark, rank, digits, name);
     rank = order == NameOrder::kept ? rank + 1 : rank - 1;
@@ -151,7 +152,7 @@ std::string old_names(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const std::string_view rest = text.substr(i, mark_size);
     const bool is_mark =
-        rest.size() == mark_size && rest.front() == mark && rest.back() == mark &&
+        rest.size() == mark_size && marks.contains(rest.front()) && rest.back() == rest.front() &&
         std::ranges::all_of(rest.substr(1, digits), [](char c) { return c >= '0' && c <= '9'; });
     if (is_mark) {
       i += mark_size;
