@@ -206,7 +206,7 @@ class Encoder {
     put({name_of(cold.foreign), bits(cold.rollbacks), bits(cold.undone_for)});
     if (m_.config.locality_wait > 0) {
       put({bits(cold.delay.level), age(cold.delay.since), age(cold.delay.armed),
-           bits(cold.delay.clean | cold.delay.refused << 1)});
+           bits(cold.delay.clean | cold.delay.refused << 1 | cold.delay.known << 2)});
     }
     put_list(cold.held, [this](const StageCold::HeldSuccess& one) {
       put({place_of(one.run), one.executor.value, bits(one.partition)});

@@ -65,9 +65,26 @@ model::Duration wait_of(const Machine& m, Locality level) {
   return level == Locality::no_preference || level == Locality::any ? 0 : m.config.locality_wait;
 }
 
+std::uint8_t bit_of(Locality level) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(level));
+}
+
+// A nearer level that it never had, as of an executor that joined: it goes back to that (SS-2.5).
+void meet_levels(StageCold::Delay& delay, const std::vector<Locality>& levels) {
+  const auto fresh = std::ranges::find_if(
+      levels, [&delay](Locality level) { return (delay.known & bit_of(level)) == 0; });
+  if (fresh != levels.end() && *fresh < delay.level) {
+    delay.level = *fresh;
+  }
+  for (const Locality level : levels) {
+    delay.known |= bit_of(level);
+  }
+}
+
 // How far from their preferences its tasks may go now; moves the stage's level on.
 Locality allowed_level(const Machine& m, StageCold& cold, const std::vector<Locality>& levels) {
   StageCold::Delay& delay = cold.delay;
+  meet_levels(delay, levels);
   std::size_t i = 0;
   while (i + 1 < levels.size() && levels[i] < delay.level) {
     ++i;
@@ -213,7 +230,8 @@ ExecutorId place_within(Machine& m, const SlotView& slots, PlacementPolicy& plac
 }
 
 void begin_delay(Machine& m, StageId stage) {
-  Locality first = Locality::process;
+  StageCold::Delay& delay = cold_of(m, stage).delay;
+  delay = {Locality::any, m.now, -1, true};
   if (is_delayed(m, stage)) {
     std::vector<std::int32_t> pending;
     for (std::int32_t p = 0; p < m.stages[stage].tasks; ++p) {
@@ -221,9 +239,8 @@ void begin_delay(Machine& m, StageId stage) {
         pending.push_back(p);
       }
     }
-    first = levels_of(m, spec_of(m, stage), pending).front();
+    meet_levels(delay, levels_of(m, spec_of(m, stage), pending));
   }
-  cold_of(m, stage).delay = {first, m.now, -1, true};
 }
 
 namespace {

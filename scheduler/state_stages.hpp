@@ -110,6 +110,7 @@ struct StageCold {
     model::Instant armed = -1;  // a timer is set for then
     bool clean = true;          // no offer was refused since the wait began anew
     bool refused = false;       // the last round left tasks waiting for a nearer slot
+    std::uint8_t known = 0;     // the levels that it has had, a bit each
     bool operator==(const Delay&) const = default;
   };
   Delay delay;
