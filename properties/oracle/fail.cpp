@@ -533,38 +533,55 @@ void World::tear_down(Job& job, JobOutcome outcome) {
   }
 }
 
-// A14: the grace of a job runs while one of its units starves after a loss.
+// A14: the grace of a job runs while one of its units starves after a loss; what a step submits
+// again is judged first, in that order.
 void World::watch_starvation() {
   if (!loss_noticed_) {
     return;
   }
-  std::vector<Job*> order = wanted_;
-  order.insert(order.end(), queue_.begin(), queue_.end());
-  for (Job* each : order) {
-    Job& job = *each;
-    bool any = false;
-    for (Unit& unit : job.units) {
-      const Attempt* open = job.stages[unit.stages.front()].open();
-      const bool pending = open != nullptr && (!open->fresh.empty() || !open->retries.empty());
-      const bool live = unit.state == UnitState::waiting || unit.state == UnitState::delayed ||
-                        (!unit.group() && pending);
-      unit.starved = !job.over && live && !can_ever_fit(job, unit);
-      any = any || unit.starved;
-    }
-    if (!any) {
-      job.grace_ends.reset();
-    } else if (!job.grace_ends) {
-      const Instant ends = now_ + config_.no_executor_grace;
-      job.grace_ends = ends;
-      arm(job, ends, [this, &job, ends] {
-        if (job.over || job.grace_ends != ends) {
-          return false;
-        }
-        end_job(job, JobOutcome::failed, Code::admission_timeout);
-        return true;
-      });
+  for (const auto& [job, unit] : wanted_) {
+    if (starves(*job, job->units[unit])) {
+      begin_grace(*job);
     }
   }
+  for (Job* job : queue_) {
+    bool any = false;
+    for (Unit& unit : job->units) {
+      const bool now = starves(*job, unit);
+      unit.withdrawn =
+          now && (unit.starved ? unit.withdrawn : unit.gang && unit.ready == Ready::yes);
+      unit.starved = now;
+      any = any || now;
+    }
+    if (any) {
+      begin_grace(*job);
+    } else {
+      job->grace_ends.reset();
+    }
+  }
+}
+
+bool World::starves(const Job& job, const Unit& unit) const {
+  const Attempt* open = job.stages[unit.stages.front()].open();
+  const bool pending = open != nullptr && (!open->fresh.empty() || !open->retries.empty());
+  const bool live = unit.state == UnitState::waiting || unit.state == UnitState::delayed ||
+                    (!unit.group() && pending);
+  return !job.over && live && !can_ever_fit(job, unit);
+}
+
+void World::begin_grace(Job& job) {
+  if (job.grace_ends) {
+    return;
+  }
+  const Instant ends = now_ + config_.no_executor_grace;
+  job.grace_ends = ends;
+  arm(job, ends, [this, &job, ends] {
+    if (job.over || job.grace_ends != ends) {
+      return false;
+    }
+    end_job(job, JobOutcome::failed, Code::admission_timeout);
+    return true;
+  });
 }
 
 }  // namespace rehearse::properties::oracle

@@ -512,6 +512,7 @@ bool World::start(Job& job, Unit& unit) {
     return false;
   }
   unit.ready = Ready::yes;
+  unit.withdrawn = false;
   const Counts need = demand(job, unit);
   const bool empty = std::ranges::none_of(need, [](std::int64_t n) { return n > 0; });
   if (empty || (unit.group() && config_.admission.shortfall == Shortfall::rejection)) {  // A19, A9
@@ -566,7 +567,7 @@ bool World::make_again(Job& job, int stage) {
   producer.ready = Ready::unknown;
   producer.refused = false;
   producer.told = false;
-  wanted_.push_back(&job);
+  wanted_.emplace_back(&job, job.unit_of[stage]);
   if (producer.gang && !producer.group()) {
     drop_outputs(job, stage);  // A12: it runs whole, what is left of it is void
   }

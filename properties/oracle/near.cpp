@@ -114,9 +114,13 @@ std::vector<Level> World::levels(const StageSpec& stage, const std::set<int>& pe
   return list;
 }
 
-// How far tasks may go now: a level at which nothing is left is passed at once, another when its
-// wait is over.
+// How far tasks may go now: back to a nearer level that the stage never had; a level at which
+// nothing is left is passed at once, another when its wait is over.
 Level World::allowed(Delay& delay, const std::vector<Level>& offered) const {
+  const auto fresh =
+      std::ranges::find_if(offered, [&](Level l) { return !delay.known.contains(l); });
+  delay.level = fresh == offered.end() ? delay.level : std::min(delay.level, *fresh);
+  delay.known.insert(offered.begin(), offered.end());
   auto level = std::ranges::find(offered, as_far_as(offered, delay.level));
   if (*level != delay.level && *level != Level::any) {
     delay.since = now_;
@@ -172,13 +176,15 @@ void World::launch_near(Job& job, int s) {
       launch(job, s, partition, found.executor);
       nearest = std::min(found.level, nearest.value_or(Level::any));
       if (config_.locality_reset == LocalityReset::legacy && level != Level::none) {
-        stage.delay = {as_far_as(offered, found.level), now_, stage.delay.armed};
+        stage.delay.level = as_far_as(offered, found.level);
+        stage.delay.since = now_;
       }
     }
   }
   const bool refused = !pending().empty() && any_room();
   if (config_.locality_reset == LocalityReset::spark && !refused && nearest) {
-    stage.delay = {as_far_as(offered, *nearest), now_, stage.delay.armed};  // all was taken
+    stage.delay.level = as_far_as(offered, *nearest);  // all was taken
+    stage.delay.since = now_;
   }
   if (!refused) {
     return;

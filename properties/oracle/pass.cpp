@@ -64,9 +64,12 @@ void World::visit(Job& job, Unit& unit) {
                        std::ranges::none_of(executors_, [](const Executor& e) {
                          return e.takes_tasks() && e.spec.profile.valid();
                        });
-  if (unit.starved || (head_ && (!counts_fit || in_vain))) {  // decision 3: not looked at
+  if (unit.withdrawn || (head_ && (!counts_fit || in_vain))) {  // decision 3: not looked at
     ruled_out_.push_back(self);
     return;
+  }
+  if (unit.starved) {
+    return refuse(job, unit);
   }
   if (looks_only && counts_fit) {
     admit(job, unit, {});
@@ -211,7 +214,8 @@ void World::open_attempt(Job& job, int s, const std::vector<int>& partitions) {
   Attempt& attempt = stage.attempts.emplace_back();
   attempt.partitions = partitions;
   attempt.fresh.insert(partitions.begin(), partitions.end());
-  stage.delay = {levels(*stage.spec, attempt.fresh).front(), now_, {}};
+  const std::vector<Level> list = levels(*stage.spec, attempt.fresh);
+  stage.delay = {list.front(), now_, {}, {list.begin(), list.end()}};
   StageSubmitted line{job.ref(s), std::ssize(partitions), {}};
   if (std::ssize(partitions) != stage.spec->tasks) {
     line.partitions = ranges_of(partitions);

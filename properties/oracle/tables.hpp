@@ -83,6 +83,7 @@ struct Delay {                                        // SS-2.5, of an attempt
   Level level = Level::process;
   Instant since = 0;
   std::optional<Instant> armed;
+  std::set<Level> known;  // levels that it has had
 };
 
 struct Stage {
@@ -119,9 +120,10 @@ struct Unit {  // of admission: a group or a single stage
   bool gang = false;
   UnitState state = UnitState::waiting;
   Ready ready = Ready::unknown;
-  bool refused = false;  // C12: group_queued (slots) was said
-  bool told = true;      // X14: the journal says that it lives, or lives again
-  bool starved = false;  // A14
+  bool refused = false;    // C12: group_queued (slots) was said
+  bool told = true;        // X14: the journal says that it lives, or lives again
+  bool starved = false;    // A14
+  bool withdrawn = false;  // starved when it was ready already: no pass looks at it
   bool committed = false;
   int attempt = -1, reruns = 0;
   [[nodiscard]] bool group() const { return stages.size() > 1; }

@@ -208,6 +208,8 @@ class World {
                const Unit* short_of = nullptr);
   void tear_down(Job& job, model::JobOutcome outcome);
   void watch_starvation();
+  [[nodiscard]] bool starves(const Job& job, const Unit& unit) const;
+  void begin_grace(Job& job);
   [[nodiscard]] int read_from(const Try& task) const;
   [[nodiscard]] int read_stage(const Try& task) const;
 
@@ -234,7 +236,7 @@ class World {
   std::map<int, std::set<int>> announced_;       // in this step: a parent, and whom it was told to
   Gangs ruled_out_;                              // of the pass at hand
   std::vector<int> freed_;                       // in this step, by kills: executors
-  std::vector<Job*> wanted_;                     // in this step: of what is to be done again
+  Gangs wanted_;                                 // in this step: of what is to be done again
   std::vector<Restart> restarts_;                // by failure
   std::vector<model::SlotReturned> after_step_;  // slots of A10 that a kill returns
 };
