@@ -344,7 +344,11 @@ bool Track::fits_what_lives(const Job& job) const {
     }
     return true;
   };
-  return job.body == nullptr || std::ranges::all_of(job.body->stages, fits);
+  if (job.body == nullptr) {
+    return true;
+  }
+  // What stages of other jobs would ask for, should it run them itself, is in no line.
+  return job.body->foreign.empty() && std::ranges::all_of(job.body->stages, fits);
 }
 
 std::string Track::missing_input(const Seen& seen) const {

@@ -100,6 +100,7 @@ class Track {
   [[nodiscard]] Index incomplete_input(const Job& job, const Stage& stage) const;
 
   // By counts: does every unit of a live job that has not succeeded fit what lives when idle (A5)?
+  // False where nobody can tell: of jobs that read stages of others.
   [[nodiscard]] bool fits_what_lives(const Job& job) const;
 
   // INPUTS_READY: the name of a regular input of the stage that is not in place; empty = all are.
