@@ -16,7 +16,7 @@
 #include "properties/gen/generate.hpp"
 #include "reports/stats.hpp"
 #include "sim/engine/radix_heap.hpp"
-#include "tests/laws/law.hpp"
+#include "tests/support/law.hpp"
 #include "traces/scenario_json.hpp"
 
 using namespace rehearse;

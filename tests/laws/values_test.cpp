@@ -15,7 +15,7 @@
 #include "model/support/draw.hpp"
 #include "model/support/units.hpp"
 #include "properties/oracle/world.hpp"
-#include "tests/laws/law.hpp"
+#include "tests/support/law.hpp"
 
 using namespace rehearse;
 using testing::between;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/stage_graph.hpp"
-#include "tests/orders/law.hpp"
+#include "tests/support/law.hpp"
 
 using namespace rehearse;
 
@@ -101,7 +101,7 @@ std::vector<std::uint32_t> leaders_of(const model::StageGraph& graph) {
 }  // namespace
 
 TEST_CASE("F2: groups are the closure over pipelined edges, numbered by their first stage") {
-  testing::check_law("groups", [] {
+  testing::holds({.says = "groups", .cases = 2000}, [] {
     const Dag dag = some_dag();
     const model::StageGraph graph = graph_of(dag);
     const std::vector<std::uint32_t> label = closure(dag);
@@ -122,7 +122,7 @@ TEST_CASE("F2: groups are the closure over pipelined edges, numbered by their fi
 }
 
 TEST_CASE("A11: a group that is dissolved leaves its stages alone and the others as they were") {
-  testing::check_law("without a group", [] {
+  testing::holds({.says = "without a group", .cases = 2000}, [] {
     const Dag dag = some_dag();
     const model::StageGraph graph = graph_of(dag);
     const auto group =

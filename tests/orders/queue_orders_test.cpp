@@ -15,7 +15,7 @@
 #include "model/scheduler_config.hpp"
 #include "policies/registry.hpp"
 #include "scheduler/queue.hpp"
-#include "tests/orders/law.hpp"
+#include "tests/support/law.hpp"
 
 using namespace rehearse;
 using namespace rehearse::scheduler;
@@ -209,15 +209,15 @@ TEST_CASE("A18: every queue policy is a strict weak order, the same from any per
   CHECK(names.size() >= 5);
   for (const std::string& name : names) {
     const std::unique_ptr<QueuePolicy> policy = policy_named(name);
-    testing::check_law("order " + name, [&policy] { is_an_order(*policy); });
+    testing::holds({.says = "order " + name, .cases = 2000}, [&policy] { is_an_order(*policy); });
   }
 }
 
 TEST_CASE("A18: the queue stands in the order of the keys, however units come and tasks end") {
   for (const std::string& name : queue_policies()) {
     const std::unique_ptr<QueuePolicy> policy = policy_named(name);
-    testing::check_law("queue " + name,
-                       [&policy] { same_order_however_they_come(*policy, false); });
+    testing::holds({.says = "queue " + name, .cases = 2000},
+                   [&policy] { same_order_however_they_come(*policy, false); });
   }
 }
 

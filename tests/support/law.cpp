@@ -1,24 +1,38 @@
-// RapidCheck under doctest; see the header.
-#include "tests/laws/law.hpp"
+// How laws are tried.
+#include "tests/support/law.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <cstdlib>
 #include <sstream>
 
 namespace rehearse::testing {
 
-void holds(const LawSpec& spec, const std::function<void()>& law) {
+namespace {
+
+rc::detail::TestResult tried(const LawSpec& spec, const Law& law) {
   rc::detail::TestParams params;
   params.seed = 20260;
-  params.maxSuccess = spec.cases;
+  const char* cases = std::getenv("REHEARSE_LAW_CASES");
+  params.maxSuccess = cases == nullptr ? spec.cases : std::stoi(cases);
   params.maxSize = spec.size_max;
-  const rc::detail::TestMetadata metadata{spec.says, spec.says};
-  const rc::detail::TestResult result = rc::detail::checkTestable(law, metadata, params);
+  return rc::detail::checkTestable(law, rc::detail::TestMetadata{spec.says, spec.says}, params);
+}
+
+}  // namespace
+
+void holds(const LawSpec& spec, const Law& law) {
+  const rc::detail::TestResult result = tried(spec, law);
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
   const bool held = result.is<rc::detail::SuccessResult>();
   CHECK_MESSAGE(held, spec.says, ": ", text.str());
+}
+
+bool is_broken(const Law& law) {
+  // Without a name: RapidCheck tells at the end how to repeat what has one and failed.
+  return tried({.says = "", .cases = 2000}, law).is<rc::detail::FailureResult>();
 }
 
 std::int64_t between(std::int64_t low, std::int64_t high) {
