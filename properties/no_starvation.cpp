@@ -54,8 +54,9 @@ class NoStarvation final : public MonitorOf<NoStarvation> {
   }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
+    const bool unbounded = bound() == WaitingBound::unbounded;
     const WaitBook& waits = track().waits();
-    if (waits.gang_count() == 0 && oldest_.empty() && !waits.any_stage()) {
+    if (oldest_.empty() && (unbounded || (waits.gang_count() == 0 && !waits.any_stage()))) {
       return;  // there is nobody to pass
     }
     if (event.speculative || seen.stage->copy || !judged(RunOver::done)) {
@@ -68,10 +69,6 @@ class NoStarvation final : public MonitorOf<NoStarvation> {
     const Index first = seen.group != nullptr
                             ? seen.group->first
                             : static_cast<Index>(seen.stage - seen.job->body->stages.data());
-    const bool unbounded = bound() == WaitingBound::unbounded;
-    if (unbounded && oldest_.empty()) {
-      return;
-    }
     const UnitKey key = track().key_of(seen.job_index, first);
     if (unbounded) {
       count_pass(key, seen);
@@ -104,10 +101,7 @@ class NoStarvation final : public MonitorOf<NoStarvation> {
     auto operator<=>(const Victim&) const = default;
   };
 
-  [[nodiscard]] WaitingBound bound() const {
-    const model::AdmissionConfig& admission = track().rules().config.admission;
-    return model::waiting_bound(admission.queue, admission.overtake).kind;
-  }
+  [[nodiscard]] WaitingBound bound() const { return track().rules().waiting_bound; }
 
   static Victim victim_of(const Seen& seen) {
     const auto group = static_cast<Index>(seen.group - seen.job->body->groups.data());

@@ -110,6 +110,8 @@ Rules rules_of(const model::RunStart& run, const model::NameTable& names) {
     }
   }
   std::ranges::sort(rules.reuses);
+  const model::AdmissionConfig& admission = rules.config.admission;
+  rules.waiting_bound = model::waiting_bound(admission.queue, admission.overtake).kind;
   return rules;
 }
 

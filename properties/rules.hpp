@@ -11,6 +11,7 @@
 #include "model/scheduler_config.hpp"
 #include "model/support/events_run.hpp"
 #include "model/support/names.hpp"
+#include "model/waiting_bound.hpp"
 
 namespace rehearse::properties {
 
@@ -26,6 +27,7 @@ struct Reuse {
 
 struct Rules {
   model::SchedulerConfig config;  // axes a line does not have keep the value of its dialect
+  model::WaitingBound waiting_bound = model::WaitingBound::unbounded;  // A7, of its pair
   model::Timing timing = model::Timing::scripted;
   // overheads.kill when it is one fixed duration; absent when it is drawn or not written.
   std::optional<model::Duration> kill_latency_ns;

@@ -90,6 +90,9 @@ void kill_took_effect(Machine& m, RunId run) {
 
 void start_reruns(Step& s) {
   Machine& m = s.m;
+  if (m.reruns.empty()) {
+    return;
+  }
   std::vector<RerunRow> due;
   for (const RerunRow& row : m.reruns) {
     if (row.delay_over && row.dying.empty()) {

@@ -203,12 +203,16 @@ model::RunEndCause Driver::run_instants() {
     }
     do {
       run_round(*next);
-      settle_sharing();
+      if (shares_slots_) {
+        settle_sharing();
+      }
       next = next_instant();
     } while (next == now_ && !is_beyond(2));
     while (core_.wants_pass() && next != now_ && !is_beyond(2)) {
       pass();
-      settle_sharing();
+      if (shares_slots_) {
+        settle_sharing();
+      }
       next = next_instant();
     }
     if (scaling_ && next != now_) {

@@ -2,6 +2,7 @@
 #include "sim/models/faults.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "model/support/check.hpp"
 #include "model/support/units.hpp"
@@ -24,12 +25,16 @@ Faults::Faults(const model::FaultPlan& plan, const model::NameTable& names)
   for (std::uint32_t i = 0; i < plan.tasks.size(); ++i) {
     const model::TaskFault& fault = plan.tasks[i];
     targets_.push_back({fault.job.value, fault.stage.value, fault.partition, i});
-    if (fault.job.index() >= job_has_targets_.size()) {
-      job_has_targets_.resize(fault.job.index() + 1, false);
-    }
-    job_has_targets_[fault.job.index()] = true;
   }
   std::ranges::sort(targets_);
+  for (std::uint32_t i = 0; i < targets_.size(); ++i) {
+    const std::size_t job = targets_[i].job;
+    if (job >= targets_of_.size()) {
+      targets_of_.resize(job + 1);
+    }
+    Range& range = targets_of_[job];
+    range = {.first = range.end == 0 ? i : range.first, .end = i + 1};
+  }
 }
 
 std::vector<DueFault> Faults::planned() const {
@@ -46,20 +51,23 @@ TryFaults Faults::of_try(const model::TaskRef& task, std::int32_t partition, Nam
   TryFaults result;
   std::vector<std::uint32_t> entries;
   const auto collect = [&](NameId job) {
-    if (job.index() >= job_has_targets_.size() || !job_has_targets_[job.index()]) {
+    if (job.index() >= targets_of_.size()) {
       return;
     }
+    const Range range = targets_of_[job.index()];
+    const std::span own = std::span(targets_).subspan(range.first, range.end - range.first);
     const Target first{job.value, task.stage.value, partition, 0};
-    for (auto it = std::ranges::lower_bound(targets_, first);
-         it != targets_.end() && it->job == first.job && it->stage == first.stage &&
-         it->partition == first.partition;
-         ++it) {
+    for (auto it = std::ranges::lower_bound(own, first);
+         it != own.end() && it->stage == first.stage && it->partition == first.partition; ++it) {
       entries.push_back(it->entry);
     }
   };
   collect(task.job);
   if (plain_name != task.job) {
     collect(plain_name);
+  }
+  if (entries.empty()) {
+    return result;
   }
   std::ranges::sort(entries);
   for (const std::uint32_t entry : entries) {

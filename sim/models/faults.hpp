@@ -120,8 +120,12 @@ class Faults {
     std::uint32_t entry = 0;  // in FaultPlan::tasks
     auto operator<=>(const Target&) const = default;
   };
+  struct Range {  // in targets_; end 0: none
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+  };
   std::vector<Target> targets_;                                   // sorted
-  std::vector<bool> job_has_targets_;                             // by name id
+  std::vector<Range> targets_of_;                                 // by name id of the job
   std::map<StageKey, StageKey> leader_of_;                        // members of groups
   std::map<StageKey, std::vector<model::NameId>> group_members_;  // by leader
   std::map<StageKey, Attempt> attempts_;                          // live, by leader
