@@ -3,13 +3,11 @@
 // by the monitor of NO_STARVATION. Why each holds:
 //
 // fifo never      Nothing behind the head starts where it could (A16), and what stands before it
-// was
-//                 submitted before it, so no more of that comes: it ends, what runs ends, and then
-//                 every slot that serves the head is free.
+//                 was submitted before it, so no more of that comes: it ends, what runs ends, and
+//                 then every slot that serves the head is free.
 // fifo aging      The same from the moment the head has waited `after`.
 // fifo easy       What starts behind the head ends before the head's earliest start or leaves it
-// its
-//                 slots then (A17), so that time never grows, while estimates are exact.
+//                 its slots then (A17), so that time never grows, while estimates are exact.
 // fair            As fifo among the jobs of one pool. A pool whose running tasks have ended goes
 //                 before every pool that has some, except for one below its min_share, which may
 //                 keep that share for ever.
