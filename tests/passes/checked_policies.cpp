@@ -261,7 +261,7 @@ class CheckedPlacement final : public PlacementPolicy {
 
 }  // namespace
 
-PolicySet checked_policies(const model::SchedulerConfig& config, Sink complaints) {
+PolicySet checked_policies(const model::SchedulerConfig& config, const Sink& complaints) {
   PolicySet set = policies::make(config).value();
   const model::AdmissionConfig& admission = config.admission;
   for (const policies::PolicyInfo& info : policies::policies()) {

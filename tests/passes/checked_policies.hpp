@@ -22,6 +22,6 @@ struct Complaints {
 // The policies of the configuration, all complaining to `complaints`. One without a counterpart
 // here is a complaint, too.
 [[nodiscard]] scheduler::PolicySet checked_policies(const model::SchedulerConfig& config,
-                                                    std::shared_ptr<Complaints> complaints);
+                                                    const std::shared_ptr<Complaints>& complaints);
 
 }  // namespace rehearse::testing
