@@ -1,7 +1,6 @@
 // Monitors and expectations on tasks of several partitions (A21).
 #include <doctest/doctest.h>
 
-#include <functional>
 #include <string>
 
 #include "properties/event_match.hpp"
@@ -33,7 +32,7 @@ JournalBuilder slices() {
   return j.completed("q/s").succeeded("q").over();
 }
 
-Tampering started_with(std::int32_t try_number, const std::function<void(TaskRef&)>& edit) {
+Tampering started_with(std::int32_t try_number, void (*edit)(TaskRef&)) {
   return {[try_number](const Event& event, const NameTable&) {
             const auto* start = event.as<TaskStart>();
             return start != nullptr && start->task.more > 0 && start->task.try_number == try_number;
@@ -41,12 +40,12 @@ Tampering started_with(std::int32_t try_number, const std::function<void(TaskRef
           edited<TaskStart>([edit](TaskStart& line) { edit(line.task); }), 1};
 }
 
-Tampering ended_with(std::int32_t try_number, const std::function<void(TaskEnd&)>& edit) {
+Tampering ended_with(std::int32_t try_number, void (*edit)(TaskEnd&)) {
   return {[try_number](const Event& event, const NameTable&) {
             const auto* end = event.as<TaskEnd>();
             return end != nullptr && end->task.more > 0 && end->task.try_number == try_number;
           },
-          edited<TaskEnd>([edit](TaskEnd& line) { edit(line); }), 1};
+          edited<TaskEnd>(edit), 1};
 }
 
 }  // namespace
