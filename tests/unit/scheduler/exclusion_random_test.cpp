@@ -77,7 +77,7 @@ class World {
 
  private:
   int range(int low, int high) {
-    const auto count = static_cast<std::uint64_t>(high - low + 1);
+    const std::uint64_t count = static_cast<std::uint64_t>(high - low) + 1;
     return low + static_cast<int>(model::uniform_below(model::draw(key_, {next_++, 0, 0}), count));
   }
   void join() {
