@@ -2,7 +2,6 @@
 #include "scheduler/indexes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "model/support/check.hpp"
@@ -77,20 +76,22 @@ void PositionSets::resize(std::uint32_t positions) {
   if (words == level_) {
     return;
   }
-  std::size_t stride = words;
-  for (std::size_t level = words; level > 1; stride += level) {
+  std::size_t levels = 1;
+  starts_[1] = static_cast<std::uint32_t>(words);
+  for (std::size_t level = words; level > 1; ++levels) {
     level = (level + 63) / 64;
+    starts_[levels + 1] = starts_[levels] + static_cast<std::uint32_t>(level);
   }
-  std::vector<std::uint64_t> rows(sets() * stride, 0);
-  for (std::size_t set = 0; set < sets(); ++set) {
+  const std::size_t stride = starts_[levels];
+  std::vector<std::uint64_t> rows(sets_ * stride, 0);
+  for (std::size_t set = 0; set < sets_; ++set) {
     std::uint64_t* row = rows.data() + set * stride;
     std::copy_n(row_of(set), std::min(words, level_), row);
-    std::size_t start = 0;
-    for (std::size_t level = words; level > 1; level = (level + 63) / 64) {
-      for (std::size_t word = 0; word < level; ++word) {
-        row[start + level + word / 64] |= row[start + word] != 0 ? bit_of(word) : 0;
+    for (std::size_t level = 1; level < levels; ++level) {
+      for (std::size_t word = starts_[level - 1]; word < starts_[level]; ++word) {
+        const std::size_t below = word - starts_[level - 1];
+        row[starts_[level] + below / 64] |= row[word] != 0 ? bit_of(below) : 0;
       }
-      start += level;
     }
   }
   words_ = std::move(rows);
@@ -100,56 +101,46 @@ void PositionSets::resize(std::uint32_t positions) {
 
 void PositionSets::add_sets(std::size_t count) {
   RH_CHECK(stride_ > 0);
-  words_.resize(std::max(words_.size(), count * stride_), 0);
+  sets_ = std::max(sets_, count);
+  words_.resize(sets_ * stride_, 0);
 }
 
 void PositionSets::note_above(std::uint64_t* row, std::size_t position) const {
-  std::size_t start = 0;
-  for (std::size_t level = level_; level > 1; level = (level + 63) / 64) {
-    start += level;
+  for (std::size_t level = 1; starts_[level] < stride_; ++level) {
     position /= 64;
-    row[start + position / 64] |= bit_of(position);
+    row[starts_[level] + position / 64] |= bit_of(position);
   }
 }
 
 void PositionSets::forget_above(std::uint64_t* row, std::size_t position) const {
-  std::size_t start = 0;
-  for (std::size_t level = level_; level > 1; level = (level + 63) / 64) {
-    if (row[start + position / 64] != 0) {
+  for (std::size_t level = 1; starts_[level] < stride_; ++level) {
+    if (row[starts_[level - 1] + position / 64] != 0) {
       return;
     }
-    start += level;
     position /= 64;
-    row[start + position / 64] &= ~bit_of(position);
+    row[starts_[level] + position / 64] &= ~bit_of(position);
   }
 }
 
-std::uint32_t PositionSets::next_above(std::size_t set, std::uint32_t from) const {
+std::uint32_t PositionSets::next_above(std::size_t set, std::size_t word) const {
   const std::uint64_t* row = row_of(set);
-  std::array<std::size_t, 6> starts{};  // of the levels: enough for 2^32 positions
-  std::size_t bit = from;
-  std::size_t size = level_;
-  for (std::size_t level = 0; size > 0; ++level) {
-    const std::size_t word = bit / 64;
-    if (word >= size) {
+  std::size_t bit = word;  // of the level
+  for (std::size_t level = 1; starts_[level] < stride_; ++level) {
+    const std::size_t at = starts_[level] + bit / 64;
+    if (at >= starts_[level + 1]) {
       return no_position;
     }
-    const std::uint64_t left = row[starts[level] + word] & (~std::uint64_t{0} << bit % 64);
+    const std::uint64_t left = row[at] & (~std::uint64_t{0} << bit % 64);
     if (left != 0) {
-      bit = word * 64 + static_cast<std::size_t>(std::countr_zero(left));
+      bit = bit / 64 * 64 + static_cast<std::size_t>(std::countr_zero(left));
       while (level > 0) {
         --level;
-        const std::uint64_t below = row[starts[level] + bit];
+        const std::uint64_t below = row[starts_[level] + bit];
         bit = bit * 64 + static_cast<std::size_t>(std::countr_zero(below));
       }
       return static_cast<std::uint32_t>(bit);
     }
-    if (size == 1) {
-      return no_position;
-    }
-    starts[level + 1] = starts[level] + size;
-    size = (size + 63) / 64;
-    bit = word + 1;
+    bit = bit / 64 + 1;
   }
   return no_position;
 }
@@ -161,10 +152,10 @@ void Counts::set(std::uint32_t index, std::int32_t count) {
     small_.resize(static_cast<std::uint32_t>(counts_.size()));
   }
   const std::int32_t before = counts_[index];
+  counts_[index] = count;
   if (before == count) {
     return;
   }
-  counts_[index] = count;
   if (is_small(before)) {
     const auto set = static_cast<std::size_t>(before);
     small_.erase(set, index);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -37,22 +38,25 @@ class MaxTree {
 
 // Sets of positions with first-at-or-after in three word reads at most per 64^3 positions. All of
 // them have room for the same positions and stand one behind the other: few positions take a word.
+// A word above says which below are not 0, so it is touched only when one of these becomes 0 or
+// ceases to be.
 class PositionSets {
  public:
   void resize(std::uint32_t positions);  // keeps members that there is room for
   void add_sets(std::size_t count);      // so that there are as many
-  [[nodiscard]] std::size_t sets() const { return stride_ == 0 ? 0 : words_.size() / stride_; }
+  [[nodiscard]] std::size_t sets() const { return sets_; }
   void insert(std::size_t set, std::uint32_t position) {
     std::uint64_t* row = row_of(set);
+    const bool first = row[position / 64] == 0;
     row[position / 64] |= bit_of(position);
-    if (stride_ > 1) {
+    if (first && stride_ > 1) {
       note_above(row, position);
     }
   }
   void erase(std::size_t set, std::uint32_t position) {
     std::uint64_t* row = row_of(set);
     row[position / 64] &= ~bit_of(position);
-    if (stride_ > 1) {
+    if (row[position / 64] == 0 && stride_ > 1) {
       forget_above(row, position);
     }
   }
@@ -61,11 +65,16 @@ class PositionSets {
   }
   // Lowest member >= from; no_position if none.
   [[nodiscard]] std::uint32_t next(std::size_t set, std::uint32_t from) const {
-    if (stride_ != 1) {
-      return next_above(set, from);
+    const std::size_t word = from / 64;
+    if (word >= level_) {
+      return no_position;
     }
-    const std::uint64_t left = from < 64 ? row_of(set)[0] & (~std::uint64_t{0} << from) : 0;
-    return left == 0 ? no_position : static_cast<std::uint32_t>(std::countr_zero(left));
+    const std::uint64_t left = row_of(set)[word] & (~std::uint64_t{0} << from % 64);
+    if (left != 0) {
+      return static_cast<std::uint32_t>(word * 64) +
+             static_cast<std::uint32_t>(std::countr_zero(left));
+    }
+    return stride_ == 1 ? no_position : next_above(set, word + 1);
   }
   [[nodiscard]] bool empty(std::size_t set) const { return row_of(set)[stride_ - 1] == 0; }
   void clear() { std::ranges::fill(words_, 0); }
@@ -76,14 +85,19 @@ class PositionSets {
   [[nodiscard]] const std::uint64_t* row_of(std::size_t set) const {
     return words_.data() + set * stride_;
   }
+  // After the word of `position` was 0, and after it became 0.
   void note_above(std::uint64_t* row, std::size_t position) const;
   void forget_above(std::uint64_t* row, std::size_t position) const;
-  [[nodiscard]] std::uint32_t next_above(std::size_t set, std::uint32_t from) const;
+  // Lowest member in the words from `word` on.
+  [[nodiscard]] std::uint32_t next_above(std::size_t set, std::size_t word) const;
 
   // Of one set: words with a bit per position, words with a bit per word of these, and so on until
   // it is one word.
-  std::size_t level_ = 0;   // words of the first kind
-  std::size_t stride_ = 0;  // words in all
+  static constexpr std::size_t levels_max = 6;  // enough for 2^32 positions
+  std::size_t level_ = 0;                       // words of the first kind
+  std::size_t stride_ = 0;                      // words in all
+  std::size_t sets_ = 0;
+  std::array<std::uint32_t, levels_max + 1> starts_{};  // of each kind, then stride_
   std::vector<std::uint64_t> words_;
 };
 

@@ -119,12 +119,13 @@ std::int64_t Ledger::count(const std::int64_t* free, const model::ResourceVector
 
 void Ledger::store(std::size_t e, std::size_t profile, std::int64_t slots) {
   const auto index = static_cast<std::uint32_t>(e);
-  const std::int64_t before = slots_[profile].get(index);
+  Counts& counts = slots_[profile];
+  const std::int64_t before = counts.get(index);
   if (before == slots) {
     return;
   }
   free_total_[profile] += slots - before;
-  slots_[profile].set(index, static_cast<std::int32_t>(slots));
+  counts.set(index, static_cast<std::int32_t>(slots));
   if (rows_[e].bound.valid()) {
     bound_slots_[profile].set(index, static_cast<std::int32_t>(slots));
   }
@@ -151,14 +152,16 @@ void Ledger::recount(std::size_t e, std::size_t changed, std::int64_t by) {
     store(e, changed, slots_[changed].get(static_cast<std::uint32_t>(e)) + by);
     return;
   }
-  for (std::size_t p = 0; p < tasks_.size(); ++p) {
-    if (!barred_.empty() && barred_[e * tasks_.size() + p] != 0) {
+  const std::size_t profiles = tasks_.size();
+  const std::int64_t* free = free_of(e);
+  for (std::size_t p = 0; p < profiles; ++p) {
+    if (!barred_.empty() && barred_[e * profiles + p] != 0) {
       continue;
     }
     // Taking one task lowers every quotient of its own profile by exactly one.
-    store(e, p,
-          p == changed ? slots_[p].get(static_cast<std::uint32_t>(e)) + by
-                       : count(free_of(e), tasks_[p]));
+    store(
+        e, p,
+        p == changed ? slots_[p].get(static_cast<std::uint32_t>(e)) + by : count(free, tasks_[p]));
   }
 }
 
@@ -252,15 +255,18 @@ void Ledger::take(ExecutorId executor, ProfileId profile) {
 
 void Ledger::undo(ExecutorId executor, ProfileId profile) {
   const std::size_t e = executor.index();
+  const bool open = rows_[e].open;
   std::int64_t* free = free_of(e);
-  const model::ResourceVector& task = tasks_[profile.index()];
-  for (std::size_t r = 0; r < resources_; ++r) {
+  std::int64_t* sum = free_amount_.data();
+  const std::int64_t* task = tasks_[profile.index()].data();
+  const std::size_t resources = resources_;
+  for (std::size_t r = 0; r < resources; ++r) {
     free[r] += task[r];
-    free_amount_[r] += rows_[e].open ? task[r] : 0;
-    RH_CHECK(free[r] <= total_of(e)[r], executor.value, profile.value);
+    sum[r] += open ? task[r] : 0;
+    RH_CHECK(free[r] <= free[resources + r], executor.value, profile.value);  // of its total
   }
   digest_.touch(e, rows_[e].dirty.on);
-  if (!rows_[e].open) {
+  if (!open) {
     return;
   }
   recount(e, profile.index(), limited_[profile.index()] ? 1 : 0);
