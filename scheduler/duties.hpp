@@ -27,13 +27,19 @@ namespace rehearse::scheduler {
   const GangId gang = m.stages[stage].gang;
   return gang.valid() && !m.gangs[gang].barrier;
 }
-[[nodiscard]] bool has_readers(const Machine& m, StageId stage);  // over regular edges
+[[nodiscard]] inline bool has_readers(const Machine& m, StageId stage) {  // over regular edges
+  return m.stages[stage].read;
+}
 [[nodiscard]] UnitView unit_view(const Machine& m, StageId leader);
 // Whose outputs readers of the stage read: of a dormant takeover, the stage it stands for.
 [[nodiscard]] StageId origin_of(const Machine& m, StageId stage);
 [[nodiscard]] model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,
                                             std::span<const std::int32_t> demand);
-StageCold& cold_of(Machine& m, StageId stage);  // made on first use
+StageCold& make_cold(Machine& m, StageId stage);
+[[nodiscard]] inline StageCold& cold_of(Machine& m, StageId stage) {  // made on first use
+  const std::uint32_t cold = m.stages[stage].cold;
+  return cold == none_u32 ? make_cold(m, stage) : m.colds[cold];
+}
 
 // ---- submission, formation, readiness (graph_state.cpp) ----
 void submit_job(Step& s, const SubmitJob& input);
@@ -207,6 +213,7 @@ void exclude(Machine& m, const Exclude& input);
 void record_output(Machine& m, StageId stage, std::int32_t partition, ExecutorId executor);
 void note_location(Machine& m, StageId stage, ExecutorId executor);  // a loss there concerns it
 void clear_output(Machine& m, StageId stage, std::int32_t partition);
+void forget_outputs(Machine& m, StageId stage);  // of a stage that goes: all of them
 [[nodiscard]] std::uint32_t output_executor(const Machine& m, StageId stage,
                                             std::int32_t partition);
 // Strikes off all outputs of the stage, one line for each executor.

@@ -99,8 +99,6 @@ bool is_sink(const Machine& m, StageId stage) {
          std::ranges::none_of(job.graph->regular_children.row(row.index), own);
 }
 
-bool has_readers(const Machine& m, StageId stage) { return m.stages[stage].read; }
-
 model::PerProfile per_profile(const Machine& m, std::span<const std::int64_t> counts,
                               std::span<const std::int32_t> demand) {
   model::PerProfile list;
@@ -121,20 +119,19 @@ StageId origin_of(const Machine& m, StageId stage) {
   return foreign.valid() ? foreign : stage;
 }
 
-StageCold& cold_of(Machine& m, StageId stage) {
-  if (m.stages[stage].cold == none_u32) {
-    std::uint32_t index = 0;
-    if (m.free_colds.empty()) {
-      index = static_cast<std::uint32_t>(m.colds.size());
-      reserve_first(m.colds);
-      m.colds.emplace_back();
-    } else {
-      index = m.free_colds.back();
-      m.free_colds.pop_back();
-    }
-    m.stages.edit(stage).cold = index;
+StageCold& make_cold(Machine& m, StageId stage) {
+  RH_CHECK(m.stages[stage].cold == none_u32, stage.value);
+  std::uint32_t index = 0;
+  if (m.free_colds.empty()) {
+    index = static_cast<std::uint32_t>(m.colds.size());
+    reserve_first(m.colds);
+    m.colds.emplace_back();
+  } else {
+    index = m.free_colds.back();
+    m.free_colds.pop_back();
   }
-  return m.colds[m.stages[stage].cold];
+  m.stages.edit(stage).cold = index;
+  return m.colds[index];
 }
 
 namespace {
@@ -510,9 +507,7 @@ void release_stage_rows(Machine& m, JobId job) {
     if (stage_row.cold == none_u32) {
       continue;
     }
-    for (std::int32_t p = 0; p < stage_row.tasks; ++p) {
-      clear_output(m, stage, p);
-    }
+    forget_outputs(m, stage);
     StageCold& cold = m.colds[stage_row.cold];
     if (cold.foreign.valid()) {
       std::erase(cold_of(m, cold.foreign).foreign_readers, stage);
@@ -521,7 +516,6 @@ void release_stage_rows(Machine& m, JobId job) {
       cold_of(m, reader).foreign = StageId{};
     }
     cold.launched.clear();
-    cold.outputs.clear();
     cold.again.clear();
     cold.tries.clear();
     cold.covered.clear();

@@ -78,6 +78,16 @@ void clear_output(Machine& m, StageId stage, std::int32_t partition) {
   }
 }
 
+void forget_outputs(Machine& m, StageId stage) {
+  std::vector<std::uint32_t>& outputs = m.colds[m.stages[stage].cold].outputs;
+  for (std::size_t p = 0; p < outputs.size(); ++p) {
+    if (outputs[p] != none_u32) {
+      m.outputs_digest -= output_hash(stage, static_cast<std::int32_t>(p), outputs[p]);
+    }
+  }
+  outputs.clear();
+}
+
 std::vector<StageId> stages_near(const Machine& m, ExecutorId executor) {
   const std::size_t bucket = executor.index() / OutputIndex::executors_each;
   std::vector<StageId> stages;
