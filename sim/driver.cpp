@@ -329,7 +329,8 @@ void Driver::run_round(model::Instant instant) {
       (static_cast<InputKind>(batch_.front().tag().event_class) == InputKind::task &&
        static_cast<InputKind>(batch_.back().tag().event_class) == InputKind::task);
   const auto stale = [this, instant](const Event& event) { return is_stale(event, instant); };
-  if (!arrivals && std::ranges::all_of(batch_, stale)) {
+  const auto fresh = std::ranges::find_if_not(batch_, stale);
+  if (!arrivals && fresh == batch_.end()) {
     std::ranges::for_each(batch_, [this](const Event& event) { deliver_late(event); });
     const bool timers_only = std::ranges::all_of(batch_, [](const Event& event) {
       return static_cast<InputKind>(event.tag().event_class) == InputKind::timer;
@@ -341,9 +342,10 @@ void Driver::run_round(model::Instant instant) {
   now_ = instant;
   core_.set_now(now_);
   if (!arrivals && tasks_only && !choosing) {
-    for (std::size_t i = 0; i < batch_.size(); ++i) {
-      deliver(batch_[i]);
-    }
+    // Up to the first that is not stale they are as they were when they were looked at.
+    std::for_each(batch_.begin(), fresh, [this](const Event& event) { deliver_late(event); });
+    deliver_task(*fresh);
+    std::for_each(fresh + 1, batch_.end(), [this](const Event& event) { deliver(event); });
     return;
   }
   std::vector<Due>& due = due_;
@@ -470,7 +472,12 @@ void Driver::deliver(const Event& event) {
     deliver_late(event);
     return;
   }
-  const scheduler::RunId run{tag.payload};
+  deliver_task(event);
+}
+
+// Of a try that is not stale.
+void Driver::deliver_task(const Event& event) {
+  const scheduler::RunId run{event.tag().payload};
   if (shares_slots_ && !runs_[run.index()].killed) {
     advance_shared(run);
   } else {

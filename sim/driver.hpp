@@ -63,6 +63,7 @@ class Driver {
   void order_round(std::vector<Due>& due);
   void place_ties(std::vector<Due>& due, model::Decisions& decisions);
   void deliver(const Event& event);
+  void deliver_task(const Event& event);
   void deliver_late(const Event& event);
   void note_timer_ties(const std::vector<Due>& due);
   void deliver_pending(std::uint32_t slot);
@@ -88,7 +89,9 @@ class Driver {
   [[nodiscard]] model::Duration length_of(const StageSim& stage, const scheduler::Launch& action,
                                           const model::TaskRef& task, const TryFaults& faults);
   [[nodiscard]] model::Instant end_of(const scheduler::Launch& action, const model::TaskRef& task,
-                                      const TryFaults& faults);
+                                      StageSim& stage, const TryFaults& faults);
+  void will_fail(Run& run, const model::TaskFault* failure);
+  void forget_failure(Run& run);
   void schedule_faults(const std::vector<DueFault>& due);
 
   // ---- tasks that share slots (driver_sharing.cpp) ----
@@ -182,7 +185,7 @@ class Driver {
   std::vector<Processor> processors_;   // by ExecutorId
   std::vector<model::ExecutorId> changed_processors_;
   std::vector<scheduler::RunId> waiting_runs_;  // coupled: finished, for their producers
-  std::map<std::uint32_t, const model::TaskFault*> failing_;  // by launch number
+  std::map<std::uint32_t, const model::TaskFault*> failing_;  // by launch number: see Run::fails
   std::vector<JobSim>& jobs_;
   std::vector<scheduler::JobId>& free_jobs_;
   std::vector<scheduler::JobId>& job_named_;    // by name id, the job of that exact name

@@ -48,9 +48,11 @@ StageSim& Driver::stage_sim(scheduler::JobId job, model::StageIndex stage) {
   JobSim& sim = jobs_[job.index()];
   StageSim& row = sim.stages[stage.index()];
   if (!row.keyed) {
+    const model::NameId name = sim.spec->stages[stage.index()].name;
     row.keyed = true;
-    row.draws = StageDraws(decisions_, scenario_.seed, sim.key,
-                           model::name_key(names_->text(sim.spec->stages[stage.index()].name)));
+    row.targeted = faults_.any_about(sim.name, name) || faults_.any_about(sim.plain_name, name);
+    row.draws =
+        StageDraws(decisions_, scenario_.seed, sim.key, model::name_key(names_->text(name)));
   }
   return row;
 }
@@ -85,15 +87,14 @@ model::Duration Driver::longest_of_rest(const scheduler::Launch& action,
                                         const model::TaskRef& task) {
   const JobSim& job = jobs_[action.job.index()];
   const model::StageSpec& spec = job.spec->stages[action.stage.index()];
-  const StageDraws& draws = stage_sim(action.job, action.stage).draws;
+  const StageSim& stage = stage_sim(action.job, action.stage);
   const std::int64_t speed = executors_[action.executor.index()].speed_milli;
   model::Duration longest = 0;
   for (std::int32_t p = task.partition + 1; p <= task.last(); ++p) {
-    const std::int64_t slow = faults_.any_task_faults()
-                                  ? faults_.of_try(task, p, job.plain_name).slow_milli
-                                  : model::milli;
+    const std::int64_t slow =
+        stage.targeted ? faults_.of_try(task, p, job.plain_name).slow_milli : model::milli;
     const TryKey which{p, action.attempt, action.try_number};
-    longest = std::max(longest, stretched(draws.duration(spec, which), slow, speed));
+    longest = std::max(longest, stretched(stage.draws.duration(spec, which), slow, speed));
   }
   return longest;
 }
@@ -111,10 +112,9 @@ model::Duration Driver::length_of(const StageSim& stage, const scheduler::Launch
 
 // When the try's work is over, whatever becomes known of it and when.
 model::Instant Driver::end_of(const scheduler::Launch& action, const model::TaskRef& task,
-                              const TryFaults& faults) {
+                              StageSim& stage, const TryFaults& faults) {
   const JobSim& job = jobs_[action.job.index()];
   const TryKey which{action.partition, action.attempt, action.try_number};
-  StageSim& stage = stage_sim(action.job, action.stage);
   model::Instant end = later(later(now_, stage.draws.launch(scenario_.cluster.overheads, which)),
                              length_of(stage, action, task, faults));
   if (job.graph) {
@@ -130,12 +130,24 @@ model::Instant Driver::end_of(const scheduler::Launch& action, const model::Task
     const model::Instant failure = later(now_, faults.failure->after);
     if (failure <= end) {
       end = failure;
-      failing_.emplace(next_launch_, faults.failure);
+      will_fail(runs_[action.run.index()], faults.failure);
     }
   }
   stage.latest_end = stage.attempt == action.attempt ? std::max(stage.latest_end, end) : end;
   stage.attempt = action.attempt;
   return end;
+}
+
+void Driver::will_fail(Run& run, const model::TaskFault* failure) {
+  run.fails = true;
+  failing_.emplace(run.launch, failure);
+}
+
+void Driver::forget_failure(Run& run) {
+  if (run.fails) {
+    run.fails = false;
+    failing_.erase(run.launch);
+  }
 }
 
 void Driver::launch(const scheduler::Launch& action) {
@@ -159,6 +171,8 @@ void Driver::launch(const scheduler::Launch& action) {
   run.killed = false;
   run.returned = false;
   run.late = false;
+  run.fails = false;
+  run.launch = next_launch_++;
   ExecutorSim& executor = executors_[action.executor.index()];
   RH_CHECK(!executor.lost, action.executor.value);
   ++executor.runs;
@@ -170,21 +184,20 @@ void Driver::launch(const scheduler::Launch& action) {
   const model::TaskRef task{action.job_name, action.stage_name, action.executor_name,
                             action.attempt,  action.partition,  action.try_number,
                             action.more};
+  StageSim& stage = stage_sim(action.job, action.stage);
   TryFaults faults;
-  if (faults_.any_task_faults()) {
+  if (stage.targeted) {
     const model::NameId plain_name = jobs_[action.job.index()].plain_name;
     faults = faults_.of_try(task, task.partition, plain_name);
     if (task.more > 0) {
       add_faults_of_rest(task, plain_name, faults);
     }
   }
-  run.over_at = shares_slots_ ? 0 : end_of(action, task, faults);
+  run.over_at = shares_slots_ ? 0 : end_of(action, task, stage, faults);
   const model::Duration status =
-      stage_sim(action.job, action.stage)
-          .draws.status(scenario_.cluster.overheads,
-                        {action.partition, action.attempt, action.try_number}) +
+      stage.draws.status(scenario_.cluster.overheads,
+                         {action.partition, action.attempt, action.try_number}) +
       faults.status_late;
-  run.launch = next_launch_++;
   auto& line = begin_line<model::TaskStart>();
   line.task = task;
   line.speculative = action.speculative;
@@ -200,8 +213,8 @@ void Driver::launch(const scheduler::Launch& action) {
 void Driver::end_task(const scheduler::EndTask& action) {
   Run& run = runs_[action.run.index()];
   RH_CHECK(run.live && !run.killed, action.run.value);
-  run.late = action.reason == model::TaskReason::executor_lost && !run.returned &&
-             !failing_.contains(run.launch) && ended_by_itself(run);
+  run.late = action.reason == model::TaskReason::executor_lost && !run.returned && !run.fails &&
+             ended_by_itself(run);
   if (shares_slots_ && !run.returned) {
     lose_shared(action.run);
   }
@@ -224,7 +237,7 @@ void Driver::end_task(const scheduler::EndTask& action) {
   }
   publish();
   run.live = false;
-  failing_.erase(run.launch);
+  forget_failure(run);
   slot_came_back(run);
 }
 
@@ -232,7 +245,7 @@ void Driver::return_slot(const scheduler::ReturnSlot& action) {
   Run& run = runs_[action.run.index()];
   RH_CHECK(run.live && !run.killed && !run.returned, action.run.value);
   run.returned = true;
-  failing_.erase(run.launch);
+  forget_failure(run);
   emit(model::SlotReturned{executors_[run.executor.index()].name,
                            scenario_.cluster.profiles[run.profile].name, 1, run.job_name});
   slot_came_back(run);
@@ -254,7 +267,7 @@ void Driver::kill(const scheduler::Kill& action) {
   }
   model::TaskEnd line{task_ref(run), run.speculative, model::TaskStatus::killed,
                       action.reason, std::nullopt,    std::nullopt};
-  failing_.erase(run.launch);
+  forget_failure(run);
   if (action.shared) {
     line.slot = model::SlotState::held;
   }

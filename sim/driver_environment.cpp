@@ -21,8 +21,7 @@ bool Driver::ended_by_itself(const Run& run) const {
     return row.phase == SharedRun::Phase::over &&
            (!executor.dead || row.over_at < executor.died_at);
   }
-  return (!executor.dead || run.over_at < executor.died_at) &&
-         (failing_.contains(run.launch) || !producer_died(run));
+  return (!executor.dead || run.over_at < executor.died_at) && (run.fails || !producer_died(run));
 }
 
 // X12: what had not ended before its executor died never reports by itself.
@@ -73,8 +72,8 @@ void Driver::report_task(scheduler::RunId run_id) {
   }
   scheduler::Input told{std::in_place_type<scheduler::TaskEnded>, run_id};
   auto& input = std::get<scheduler::TaskEnded>(told);
-  if (const auto failing = failing_.find(run.launch); failing != failing_.end()) {
-    const model::TaskFault& fault = *failing->second;
+  if (run.fails) {
+    const model::TaskFault& fault = *failing_.at(run.launch);
     input.status = model::TaskStatus::failed;
     if (fault.fetch_fails) {
       input.reason = model::TaskReason::fetch_failed;

@@ -44,11 +44,13 @@ struct Run {
   bool killed = false;         // only its slots are still held
   bool shared = false;         // with others of its group (A10)
   bool late = false;           // lost with its executor, its success is on the way
+  bool fails = false;          // by itself: Driver knows the fault
   model::Instant over_at = 0;  // its work is; of a killed one: its slots are free
 };
 struct StageSim {
   StageDraws draws;
   bool keyed = false;
+  bool targeted = false;          // some task fault is about it; known once it is keyed
   std::int32_t attempt = -1;      // that latest_end belongs to
   model::Instant latest_end = 0;  // of the tasks launched in it (coupled)
   std::int32_t unfinished = 0;    // tries launched in it; where slots are shared

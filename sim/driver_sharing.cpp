@@ -148,7 +148,7 @@ bool Driver::is_stale_shared(scheduler::RunId run_id, model::Instant instant) co
 
 // One of its events is due.
 void Driver::advance_shared(scheduler::RunId run_id) {
-  const Run& run = runs_[run_id.index()];
+  Run& run = runs_[run_id.index()];
   SharedRun& row = shared_runs_[run_id.index()];
   using Phase = SharedRun::Phase;
   if (row.phase == Phase::over) {
@@ -157,7 +157,7 @@ void Driver::advance_shared(scheduler::RunId run_id) {
     return;
   }
   if (row.fails_at == now_) {
-    failing_.emplace(run.launch, row.failure);
+    will_fail(run, row.failure);
     shared_over(run_id);
     return;
   }

@@ -47,6 +47,15 @@ std::vector<DueFault> Faults::planned() const {
   return due;
 }
 
+bool Faults::any_about(NameId job, NameId stage) const {
+  if (job.index() >= targets_of_.size()) {
+    return false;
+  }
+  const Range range = targets_of_[job.index()];
+  const std::span own = std::span(targets_).subspan(range.first, range.end - range.first);
+  return std::ranges::binary_search(own, stage.value, {}, &Target::stage);
+}
+
 TryFaults Faults::of_try(const model::TaskRef& task, std::int32_t partition, NameId plain_name) {
   TryFaults result;
   std::vector<std::uint32_t> entries;

@@ -39,12 +39,12 @@ class Faults {
   }
   // Faults with `at`.
   [[nodiscard]] std::vector<DueFault> planned() const;
-  [[nodiscard]] bool any_task_faults() const { return !plan_.tasks.empty(); }
+  // Is any task fault about that stage of a job of that name?
+  [[nodiscard]] bool any_about(model::NameId job, model::NameId stage) const;
   [[nodiscard]] bool any_moments() const { return any_moments_; }
 
   // Those of one partition of the task. Marks the entries that apply as fired. `plain_name`:
-  // another name of the task's job, the bare one of a repeated job. Cheap when no entry names the
-  // job.
+  // another name of the task's job, the bare one of a repeated job.
   [[nodiscard]] TryFaults of_try(const model::TaskRef& task, std::int32_t partition,
                                  model::NameId plain_name);
 

@@ -36,7 +36,8 @@ class StageDraws {
 
  private:
   [[nodiscard]] model::Duration of_try(const model::Distribution& distribution,
-                                       model::DecisionPlace place, const TryKey& which) const;
+                                       model::DrawPurpose purpose, const model::DrawKey& series,
+                                       const TryKey& which) const;
 
   model::Decisions* decisions_ = nullptr;
   model::DrawKey duration_;
