@@ -25,6 +25,7 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
     return kinds<model::Probe, model::TaskStart, model::GroupFormed, model::GroupAdmitted,
                  model::GroupQueued, model::JobRejected, model::JobEnd>();
   }
+  [[nodiscard]] PlainTasks wants_plain_starts() const override { return PlainTasks::of_groups; }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     const Group* group = seen.group;

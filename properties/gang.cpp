@@ -17,6 +17,7 @@ class Gang final : public MonitorOf<Gang> {
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::StageSubmitted, model::TaskStart>();
   }
+  [[nodiscard]] PlainTasks wants_plain_starts() const override { return PlainTasks::of_groups; }
 
   void event(const model::Event& event, const Seen& seen) override {
     const auto* submitted = event.as<model::StageSubmitted>();
@@ -61,6 +62,7 @@ class CoResident final : public MonitorOf<CoResident> {
   using MonitorOf::MonitorOf;
 
   [[nodiscard]] std::uint64_t wants() const override { return kinds<model::TaskEnd>(); }
+  [[nodiscard]] PlainTasks wants_plain_ends() const override { return PlainTasks::of_groups; }
 
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
     if (event.status == model::TaskStatus::success && seen.group != nullptr &&

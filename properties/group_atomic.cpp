@@ -22,6 +22,8 @@ class GroupAtomic final : public MonitorOf<GroupAtomic> {
   [[nodiscard]] std::uint64_t wants() const override {
     return kinds<model::TaskStart, model::TaskEnd, model::GroupAdmitted, model::GroupFailed>();
   }
+  [[nodiscard]] PlainTasks wants_plain_starts() const override { return PlainTasks::of_groups; }
+  [[nodiscard]] PlainTasks wants_plain_ends() const override { return PlainTasks::none; }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     const Group* group = seen.group;

@@ -19,6 +19,9 @@ class InputsReady final : public MonitorOf<InputsReady> {
   [[nodiscard]] std::uint64_t wants() const override { return kinds<model::TaskStart>(); }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
+    if (track().inputs_were_there(seen)) {
+      return;
+    }
     if (const std::string missing = track().missing_input(seen); !missing.empty()) {
       found(fmt::format("{} launched without its regular input {} (A1)", track().name(event.task),
                         missing));

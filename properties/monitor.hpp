@@ -42,6 +42,10 @@ struct Seen {
 // How the journal ended; a journal without run_end counts as interrupted.
 using RunOver = model::RunEndCause;
 
+// Plain are the starts and successes of first tries in stages that have had one attempt only, which
+// are most of all events: few monitors care for all of them.
+enum class PlainTasks : std::uint8_t { all, of_groups, none };
+
 class Monitor {
  public:
   // Violations beyond this number are counted, not kept.
@@ -58,9 +62,9 @@ class Monitor {
 
   // Numbers of the events it wants (scenario.md section 5).
   [[nodiscard]] virtual std::uint64_t wants() const = 0;
-  // False: not the starts and successes of first tries in stages that have had one attempt only,
-  // which are most of all events.
-  [[nodiscard]] virtual bool wants_plain_tasks() const { return true; }
+  // Which starts, and which ends, of tasks it wants beside all that are unusual.
+  [[nodiscard]] virtual PlainTasks wants_plain_starts() const { return PlainTasks::all; }
+  [[nodiscard]] virtual PlainTasks wants_plain_ends() const { return PlainTasks::all; }
   virtual void task_start(const model::TaskStart& /*event*/, const Seen& /*seen*/) {}
   virtual void task_end(const model::TaskEnd& /*event*/, const Seen& /*seen*/) {}
   // Every other event.

@@ -52,8 +52,10 @@ void MonitorSet::delist_listener() {
     }
   };
   std::ranges::for_each(listeners_, drop);
-  drop(start_listeners_);
-  drop(end_listeners_);
+  for (TaskListeners* tasks : {&starts_, &ends_}) {
+    drop(tasks->of_groups);
+    drop(tasks->unusual);
+  }
   drop(every_instant_);
   listener_.reset();
 }
@@ -143,10 +145,15 @@ void MonitorSet::move_to(model::Instant t) {
 std::vector<Monitor*>& MonitorSet::listeners_of(const Monitor& monitor, std::size_t number) {
   constexpr std::size_t start = model::event_number<model::TaskStart>();
   constexpr std::size_t end = model::event_number<model::TaskEnd>();
-  if (monitor.wants_plain_tasks() || (number != start && number != end)) {
+  if (number != start && number != end) {
     return listeners_[number];
   }
-  return number == start ? start_listeners_ : end_listeners_;
+  const PlainTasks plain =
+      number == start ? monitor.wants_plain_starts() : monitor.wants_plain_ends();
+  TaskListeners& tasks = number == start ? starts_ : ends_;
+  return plain == PlainTasks::all         ? listeners_[number]
+         : plain == PlainTasks::of_groups ? tasks.of_groups
+                                          : tasks.unusual;
 }
 
 void MonitorSet::begin(const model::NameTable& names) {
@@ -193,16 +200,37 @@ void MonitorSet::end_instant() {
 
 namespace {
 
-// See Monitor::wants_plain_tasks.
+// See PlainTasks.
 bool is_plain(const model::TaskRef& task, const Seen& seen) {
   return task.try_number == 0 && task.attempt == 0 && seen.stage->attempt == 0;
+}
+bool is_plain(const model::TaskStart& start, const Seen& seen) {
+  return is_plain(start.task, seen) && !start.speculative;
+}
+bool is_plain(const model::TaskEnd& end, const Seen& seen) {
+  return is_plain(end.task, seen) && end.status == model::TaskStatus::success && !end.reason;
 }
 
 }  // namespace
 
+// Those that want every one are told by the caller.
+template <class Tell>
+void MonitorSet::tell_some(const TaskListeners& listeners, const Seen& seen, bool plain,
+                           const Tell& tell) {
+  if (plain && seen.group == nullptr) {
+    return;
+  }
+  std::ranges::for_each(listeners.of_groups, tell);
+  if (!plain) {
+    std::ranges::for_each(listeners.unusual, tell);
+  }
+}
+
 void MonitorSet::on(const model::Event& event) {
   RH_CHECK(names_ != nullptr && !finished_);
-  move_to(event.t);
+  if (track_.leaves_instant(event.t)) {
+    move_to(event.t);
+  }
   const Seen& seen = track_.resolve(event);
   const auto number = static_cast<std::size_t>(event.number());
   if (!seen.known) {
@@ -212,23 +240,13 @@ void MonitorSet::on(const model::Event& event) {
     return;
   }
   if (const auto* start = event.as<model::TaskStart>()) {
-    for (Monitor* monitor : listeners_[number]) {
-      monitor->task_start(*start, seen);
-    }
-    if (!is_plain(start->task, seen) || start->speculative) {
-      for (Monitor* monitor : start_listeners_) {
-        monitor->task_start(*start, seen);
-      }
-    }
+    const auto tell = [&](Monitor* monitor) { monitor->task_start(*start, seen); };
+    std::ranges::for_each(listeners_[number], tell);
+    tell_some(starts_, seen, is_plain(*start, seen), tell);
   } else if (const auto* end = event.as<model::TaskEnd>()) {
-    for (Monitor* monitor : listeners_[number]) {
-      monitor->task_end(*end, seen);
-    }
-    if (!is_plain(end->task, seen) || end->status != model::TaskStatus::success) {
-      for (Monitor* monitor : end_listeners_) {
-        monitor->task_end(*end, seen);
-      }
-    }
+    const auto tell = [&](Monitor* monitor) { monitor->task_end(*end, seen); };
+    std::ranges::for_each(listeners_[number], tell);
+    tell_some(ends_, seen, is_plain(*end, seen), tell);
   } else {
     for (Monitor* monitor : listeners_[number]) {
       monitor->event(event, seen);

@@ -73,7 +73,15 @@ class MonitorSet final : public model::Observer {
   void make_monitors();
   void enlist(Monitor& monitor);
   void delist_listener();
+  // Of one kind of task event: monitors that do not want every plain one.
+  struct TaskListeners {
+    std::vector<Monitor*> of_groups;
+    std::vector<Monitor*> unusual;
+  };
   [[nodiscard]] std::vector<Monitor*>& listeners_of(const Monitor& monitor, std::size_t number);
+  template <class Tell>
+  static void tell_some(const TaskListeners& listeners, const Seen& seen, bool plain,
+                        const Tell& tell);
   void read_promises(const model::RunStart& run);
   void end_instant();
   void leave_instant();
@@ -86,9 +94,8 @@ class MonitorSet final : public model::Observer {
   std::unique_ptr<Monitor> listener_;
   // By event number.
   std::array<std::vector<Monitor*>, model::event_kinds + 1> listeners_;
-  // Of task_start and task_end only: those that do not want plain ones. Not in listeners_.
-  std::vector<Monitor*> start_listeners_;
-  std::vector<Monitor*> end_listeners_;
+  TaskListeners starts_;  // not in listeners_
+  TaskListeners ends_;
   std::vector<Monitor*> every_instant_;
   std::optional<model::RunEndCause> run_end_;
   std::vector<PropertyVerdict> verdicts_;

@@ -36,7 +36,8 @@ class NoLivelock final : public MonitorOf<NoLivelock> {
   }
 
   // A plain success ends nothing that was counted.
-  [[nodiscard]] bool wants_plain_tasks() const override { return false; }
+  [[nodiscard]] PlainTasks wants_plain_starts() const override { return PlainTasks::none; }
+  [[nodiscard]] PlainTasks wants_plain_ends() const override { return PlainTasks::none; }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     const bool first = event.task.try_number == 0 || tries_.empty();

@@ -26,7 +26,9 @@ class PromptFailure final : public MonitorOf<PromptFailure> {
     return kinds<model::TaskEnd, model::SlotReturned, model::ExecutorLost, model::GroupAdmitted>();
   }
 
-  [[nodiscard]] bool wants_plain_tasks() const override { return false; }  // kills only
+  [[nodiscard]] PlainTasks wants_plain_ends() const override {
+    return PlainTasks::none;
+  }  // kills only
 
   void task_end(const model::TaskEnd& event, const Seen& seen) override {
     const Index profile = seen.stage->profile;

@@ -27,6 +27,7 @@ class Reservation final : public MonitorOf<Reservation> {
     return kinds<model::GroupAdmitted, model::Reservation, model::ExecutorHeld, model::TaskStart,
                  model::TaskEnd>();
   }
+  [[nodiscard]] PlainTasks wants_plain_ends() const override { return PlainTasks::of_groups; }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     if (!track().takes_slot(event, seen)) {

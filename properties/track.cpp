@@ -354,9 +354,6 @@ bool Track::fits_what_lives(const Job& job) const {
 std::string Track::missing_input(const Seen& seen) const {
   const JobBody& body = *seen.job->body;
   const Stage& stage = *seen.stage;
-  if (stage.inputs_ok_at > std::max(body.outputs_lost_at, outputs_gone_at_)) {
-    return {};
-  }
   for (Index i = stage.in_first; i < stage.in_first + stage.in_count; ++i) {
     const Edge& edge = body.edges_in[i];
     const Stage& parent = body.stages[edge.from];

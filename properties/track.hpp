@@ -7,6 +7,7 @@
 // its stage to the end of its job, a job 56 for ever.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -103,7 +104,12 @@ class Track {
   // False where nobody can tell: of jobs that read stages of others.
   [[nodiscard]] bool fits_what_lives(const Job& job) const;
 
-  // INPUTS_READY: the name of a regular input of the stage that is not in place; empty = all are.
+  // INPUTS_READY: all regular inputs of the stage were in place when it was asked last, and nothing
+  // has been lost since.
+  [[nodiscard]] bool inputs_were_there(const Seen& seen) const {
+    return seen.stage->inputs_ok_at > std::max(seen.job->body->outputs_lost_at, outputs_gone_at_);
+  }
+  // The name of a regular input of the stage that is not in place; empty = all are.
   [[nodiscard]] std::string missing_input(const Seen& seen) const;
 
   // ---- texts for details ----

@@ -55,7 +55,10 @@ class MarkListener final : public Monitor {
                  model::Reservation>();
   }
   // A success that was held back looks like any other.
-  [[nodiscard]] bool wants_plain_tasks() const override { return with_release_; }
+  [[nodiscard]] PlainTasks wants_plain_starts() const override { return wants_plain_ends(); }
+  [[nodiscard]] PlainTasks wants_plain_ends() const override {
+    return with_release_ ? PlainTasks::all : PlainTasks::none;
+  }
 
   void task_start(const model::TaskStart& event, const Seen& seen) override {
     follow(seen.job_index, model::event_number<model::TaskStart>());
