@@ -101,6 +101,10 @@ void PositionSets::resize(std::uint32_t positions) {
 
 void PositionSets::add_sets(std::size_t count) {
   RH_CHECK(stride_ > 0);
+  constexpr std::size_t sets_min = 16;  // there is room for from the first on
+  if (words_.capacity() == 0) {
+    words_.reserve(sets_min * stride_);
+  }
   sets_ = std::max(sets_, count);
   words_.resize(sets_ * stride_, 0);
 }
@@ -145,21 +149,27 @@ std::uint32_t PositionSets::next_above(std::size_t set, std::size_t word) const 
   return no_position;
 }
 
-void Counts::set(std::uint32_t index, std::int32_t count) {
+void Counts::make_room(std::uint32_t index) {
+  counts_.resize(std::bit_ceil(std::max(index + 1, indexes_min)), 0);
+  small_.resize(static_cast<std::uint32_t>(counts_.size()));
+}
+
+std::int32_t Counts::set(std::uint32_t index, std::int32_t count) {
   RH_CHECK(count >= 0, count);
   if (index >= counts_.size()) {
-    counts_.resize(std::bit_ceil(std::max(index + 1, indexes_min)), 0);
-    small_.resize(static_cast<std::uint32_t>(counts_.size()));
+    if (count == 0) {
+      return 0;
+    }
+    make_room(index);
   }
   const std::int32_t before = counts_[index];
   counts_[index] = count;
   if (before == count) {
-    return;
+    return before;
   }
   if (is_small(before)) {
     const auto set = static_cast<std::size_t>(before);
-    small_.erase(set, index);
-    used_ &= ~(std::uint64_t{small_.empty(set)} << set);
+    used_ &= ~(std::uint64_t{small_.erase(set, index)} << set);
   }
   if (is_small(count)) {
     const auto set = static_cast<std::size_t>(count);
@@ -172,6 +182,7 @@ void Counts::set(std::uint32_t index, std::int32_t count) {
   if (before >= small_end || count >= small_end) {
     great_.set(index, count >= small_end ? count : 0);
   }
+  return before;
 }
 
 std::uint32_t Counts::argmax() const {

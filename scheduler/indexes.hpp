@@ -46,19 +46,29 @@ class PositionSets {
   void add_sets(std::size_t count);      // so that there are as many
   [[nodiscard]] std::size_t sets() const { return sets_; }
   void insert(std::size_t set, std::uint32_t position) {
+    if (stride_ == 1) {
+      words_[set] |= bit_of(position);
+      return;
+    }
     std::uint64_t* row = row_of(set);
     const bool first = row[position / 64] == 0;
     row[position / 64] |= bit_of(position);
-    if (first && stride_ > 1) {
+    if (first) {
       note_above(row, position);
     }
   }
-  void erase(std::size_t set, std::uint32_t position) {
+  // Returns whether the set is empty now.
+  bool erase(std::size_t set, std::uint32_t position) {
+    if (stride_ == 1) {
+      words_[set] &= ~bit_of(position);
+      return words_[set] == 0;
+    }
     std::uint64_t* row = row_of(set);
     row[position / 64] &= ~bit_of(position);
-    if (row[position / 64] == 0 && stride_ > 1) {
+    if (row[position / 64] == 0) {
       forget_above(row, position);
     }
+    return row[stride_ - 1] == 0;
   }
   [[nodiscard]] bool contains(std::size_t set, std::uint32_t position) const {
     return (row_of(set)[position / 64] & bit_of(position)) != 0;
@@ -76,7 +86,6 @@ class PositionSets {
     }
     return stride_ == 1 ? no_position : next_above(set, word + 1);
   }
-  [[nodiscard]] bool empty(std::size_t set) const { return row_of(set)[stride_ - 1] == 0; }
   void clear() { std::ranges::fill(words_, 0); }
 
  private:
@@ -122,7 +131,8 @@ class PositionSet {
 // greater counts go into a tree.
 class Counts {
  public:
-  void set(std::uint32_t index, std::int32_t count);
+  // Returns the count before.
+  std::int32_t set(std::uint32_t index, std::int32_t count);
   [[nodiscard]] std::int32_t get(std::uint32_t index) const {
     return index < counts_.size() ? counts_[index] : 0;
   }
@@ -135,6 +145,7 @@ class Counts {
   static constexpr std::int32_t small_end = 64;
   static constexpr std::uint32_t indexes_min = 16;  // there is room for from the first on
   static bool is_small(std::int32_t count) { return count > 0 && count < small_end; }
+  void make_room(std::uint32_t index);
 
   std::vector<std::int32_t> counts_;
   PositionSets small_;      // by count; as far as one was ever there

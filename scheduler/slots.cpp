@@ -30,7 +30,6 @@ Ledger::Ledger(std::vector<model::ResourceVector> tasks, std::int64_t factor)
       tasks_(offered_tasks(std::move(tasks), factor)),
       sure_task_(resources_, 0),
       slots_(tasks_.size()),
-      bound_slots_(tasks_.size()),
       free_total_(tasks_.size(), 0),
       total_slots_(tasks_.size(), 0),
       free_amount_(resources_, 0),
@@ -81,6 +80,7 @@ ExecutorId Ledger::add(const model::ResourceVector& own, ProfileId bound, std::u
     shared = shared_total(executor.index(), own, bound);
   }
   const model::ResourceVector& total = factor_ == 1 ? own : shared;
+  reserve_first(amounts_);
   const auto start = static_cast<std::ptrdiff_t>(amounts_.size());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
@@ -119,15 +119,27 @@ std::int64_t Ledger::count(const std::int64_t* free, const model::ResourceVector
 
 void Ledger::store(std::size_t e, std::size_t profile, std::int64_t slots) {
   const auto index = static_cast<std::uint32_t>(e);
-  Counts& counts = slots_[profile];
-  const std::int64_t before = counts.get(index);
-  if (before == slots) {
+  const auto now = static_cast<std::int32_t>(slots);
+  const std::int32_t before = slots_[profile].set(index, now);
+  if (before == now) {
     return;
   }
-  free_total_[profile] += slots - before;
-  counts.set(index, static_cast<std::int32_t>(slots));
-  if (rows_[e].bound.valid()) {
-    bound_slots_[profile].set(index, static_cast<std::int32_t>(slots));
+  free_total_[profile] += now - before;
+  if (!bound_slots_.empty() && rows_[e].bound.valid()) {
+    bound_slots_[profile].set(index, now);
+  }
+}
+
+void Ledger::show_bound_only(bool on) {
+  bound_only_ = on;
+  if (!on || !bound_slots_.empty()) {
+    return;
+  }
+  bound_slots_.resize(tasks_.size());
+  for (std::uint32_t e = 0; e < rows_.size(); ++e) {
+    for (std::size_t p = 0; p < tasks_.size() && rows_[e].bound.valid(); ++p) {
+      bound_slots_[p].set(e, slots_[p].get(e));
+    }
   }
 }
 

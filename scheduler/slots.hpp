@@ -52,7 +52,7 @@ class Ledger final : public SlotView {
   void prefetch(ExecutorId executor) const { __builtin_prefetch(free_of(executor.index())); }
 
   // Behind a waiting head (A16) only executors bound to a profile it does not demand count.
-  void show_bound_only(bool on) { bound_only_ = on; }
+  void show_bound_only(bool on);
 
   [[nodiscard]] std::size_t profile_count() const override { return tasks_.size(); }
   [[nodiscard]] std::size_t resource_count() const { return resources_; }
@@ -143,7 +143,8 @@ class Ledger final : public SlotView {
   std::vector<Row> rows_;                           // by executor
   std::vector<std::uint64_t> name_keys_;            // by executor
   std::vector<Counts> slots_;                       // by profile
-  std::vector<Counts> bound_slots_;                 // by profile: bound executors only
+  // By profile, of bound executors only; empty until they are first shown alone.
+  std::vector<Counts> bound_slots_;
   std::vector<std::int64_t> free_total_;
   std::vector<std::int64_t> total_slots_;
   std::vector<std::int64_t> free_amount_;

@@ -190,6 +190,15 @@ TEST_CASE("A16: behind a head only bound executors are shown") {
   CHECK_FALSE(ledger.most_free(ProfileId{0U}).valid());
   ledger.show_bound_only(false);
   CHECK(ledger.most_free(ProfileId{0U}) == unbound);
+  // The next head sees what was taken and who came in between.
+  ledger.take(bound, ProfileId{1U});
+  const ExecutorId late = ledger.add({4000}, ProfileId{1U});
+  ledger.open(late);
+  ledger.show_bound_only(true);
+  CHECK(ledger.most_free(ProfileId{1U}) == late);
+  CHECK(ledger.first_free(ProfileId{1U}, 0) == late);
+  ledger.give(bound, ProfileId{1U});
+  CHECK(ledger.first_free(ProfileId{1U}, 0) == bound);
 }
 
 TEST_CASE("what came free is counted, what a trial took back is not") {
