@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "model/support/check.hpp"
@@ -64,6 +65,7 @@ std::size_t NameTable::slot_of(std::string_view text, std::uint32_t hash) const 
 
 void NameTable::fill_slots(std::size_t count) {
   slots_.assign(count, NameId::none_value);
+  entries_.reserve(count / 2);
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     std::size_t slot = entries_[i].hash & (count - 1);
     while (slots_[slot] != NameId::none_value) {
@@ -79,10 +81,7 @@ const char* NameTable::keep(std::string_view text) {
     blocks_.emplace_back().reserve(std::max({block_size_min, 2 * before, text.size()}));
   }
   std::vector<char>& block = blocks_.back();
-  const std::size_t start = block.size();
-  block.resize(start + text.size());
-  std::copy_n(text.data(), text.size(), block.data() + start);
-  return block.data() + start;
+  return std::to_address(block.insert(block.end(), text.begin(), text.end()));
 }
 
 NameId NameTable::intern(std::string_view text) {
