@@ -102,7 +102,7 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
     if (admission.hold == model::Hold::check && judged_now(admission.capacity) &&
         (admission.shortfall == model::Shortfall::failure || !seen.group->gang_of_several())) {
       check_let_in(event.slots, seen.group->gang_of_several(), Claims::certain,
-                   track().name(event.group));
+                   [&] { return track().name(event.group); });
     }
   }
 
@@ -110,7 +110,8 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
   // group_formed comes before anything else of the job.
   void check_formed(const model::GroupFormed& event, const Seen& seen) {
     if (rejects_now() && event.stages.size() > 1 && judged_now(config().admission.capacity)) {
-      check_let_in(event.demand, true, Claims::all, track().name(*seen.job, *seen.stage));
+      check_let_in(event.demand, true, Claims::all,
+                   [&] { return track().name(*seen.job, *seen.stage); });
     }
   }
 
@@ -160,13 +161,13 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
   }
 
   void check_let_in(const model::PerProfile& demand, bool several, Claims claims,
-                    std::string_view name) {
+                    const auto& name) {
     const std::vector<std::int64_t> need = checked(demand, several);
     for (std::size_t p = 0; p < need.size(); ++p) {
       const std::int64_t most = at_hand(config().admission.capacity, p, claims);
       if (need[p] > 0 && need[p] > most) {
-        found(fmt::format("{} was let in with {} slots of {}, where {} are at hand (A9, A12)", name,
-                          need[p], track().profile_text(static_cast<Index>(p)), most));
+        found(fmt::format("{} was let in with {} slots of {}, where {} are at hand (A9, A12)",
+                          name(), need[p], track().profile_text(static_cast<Index>(p)), most));
       }
     }
   }
@@ -175,9 +176,9 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
     if (event.reason != model::QueuedReason::slots || !event.need || !event.have) {
       return;
     }
-    const std::string name = track().name(*seen.job, *seen.group);
+    const auto name = [&] { return track().name(*seen.job, *seen.group); };
     if (!equal(*event.need, seen.group->demand)) {
-      found(fmt::format("{} waits for slots that are not its demand (A3)", name));
+      found(fmt::format("{} waits for slots that are not its demand (A3)", name()));
     }
     check_have(*event.have, Exactly::yes, seen.group, name);
   }
@@ -185,7 +186,7 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
   enum class Exactly : std::uint8_t { yes, at_most };
 
   void check_have(const model::PerProfile& have, Exactly exactly, const Group* group,
-                  std::string_view name) {
+                  const auto& name) {
     // Where slots are taken at admission, `have` is what is free, whatever the axis says.
     const model::AdmissionConfig& admission = config().admission;
     if (admission.hold == model::Hold::check && admission.capacity != model::Capacity::free) {
@@ -206,19 +207,19 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
       const std::int64_t low = group == nullptr || several ? idle[p] : free[p];
       const std::int64_t least = exactly == Exactly::yes ? low - track().owed()[p] : 0;
       if (n >= 0 && (n > most || n < least)) {
-        found(fmt::format("{} is told of {} free slots of {}, the journal has {} (A6)", name, n,
+        found(fmt::format("{} is told of {} free slots of {}, the journal has {} (A6)", name(), n,
                           track().profile_text(static_cast<Index>(p)), most));
       }
     }
   }
 
-  void check_at_hand(const model::PerProfile& have, Exactly exactly, std::string_view name) {
+  void check_at_hand(const model::PerProfile& have, Exactly exactly, const auto& name) {
     const model::Capacity capacity = config().admission.capacity;
     for (std::size_t p = 0; judged_now(capacity) && p < track().slots().profiles(); ++p) {
       const std::int64_t n = claimed(have, p);
       const std::int64_t now = at_hand(capacity, p);
       if (n >= 0 && (n > now || (exactly == Exactly::yes && n < now))) {
-        found(fmt::format("{} is told of {} slots of {}, {} are at hand (A9, A12)", name, n,
+        found(fmt::format("{} is told of {} slots of {}, {} are at hand (A9, A12)", name(), n,
                           track().profile_text(static_cast<Index>(p)), now));
       }
     }
@@ -328,7 +329,8 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
                         std::ranges::any_of(seen.job->body->stages, [&](const Stage& stage) {
                           return stage.closed_in == track().instant() && track().claims().kept();
                         }));
-    check_have(*event.have, freed ? Exactly::at_most : Exactly::yes, nullptr, name);
+    check_have(*event.have, freed ? Exactly::at_most : Exactly::yes, nullptr,
+               [&name] { return name; });
   }
 };
 

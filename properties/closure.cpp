@@ -148,11 +148,12 @@ class Closure final : public MonitorOf<Closure> {
   }
 
   void check_formed(const model::GroupFormed& event, const Seen& seen) {
-    const std::string name =
-        fmt::format("{}/{}", track().text(event.job), track().text(event.stage));
+    const auto name = [&] {
+      return fmt::format("{}/{}", track().text(event.job), track().text(event.stage));
+    };
     const auto& started = track().started_jobs();
     if (std::find(started.begin(), started.end(), seen.job_index) == started.end()) {
-      found(fmt::format("{} was formed after its job had started (F2)", name));
+      found(fmt::format("{} was formed after its job had started (F2)", name()));
     }
     std::map<model::NameId, std::int64_t> demand;
     for (const model::NameId member : event.stages) {
@@ -169,8 +170,8 @@ class Closure final : public MonitorOf<Closure> {
     }
     for (const auto& [profile, difference] : demand) {
       if (difference != 0) {
-        found(fmt::format("{} claims a demand of {} that is not that of its tasks (A3, A10)", name,
-                          track().text(profile)));
+        found(fmt::format("{} claims a demand of {} that is not that of its tasks (A3, A10)",
+                          name(), track().text(profile)));
       }
     }
   }

@@ -285,23 +285,23 @@ class LegalOrder final : public MonitorOf<LegalOrder> {
   void check(const model::StageSubmitted& event, const Seen& seen) {
     const Stage& stage = *seen.stage;
     const std::int32_t attempt = event.stage.attempt.value_or(-1);
-    const std::string name = track().name(event.stage);
+    const auto name = [&] { return track().name(event.stage); };
     if (stage.state == AttemptState::open) {
-      found(fmt::format("{} attempt {} submitted while attempt {} is open (X9)", name, attempt,
+      found(fmt::format("{} attempt {} submitted while attempt {} is open (X9)", name(), attempt,
                         stage.attempt));
     }
     if (stage.attempt >= 0 ? attempt != stage.attempt + 1 : attempt < 0) {
-      found(fmt::format("{} attempt {} follows attempt {} (X9)", name, attempt, stage.attempt));
+      found(fmt::format("{} attempt {} follows attempt {} (X9)", name(), attempt, stage.attempt));
     }
     if (event.partitions ? size_of(*event.partitions) != event.tasks : event.tasks != stage.tasks) {
-      found(fmt::format("{} submitted with {} tasks that are not its partitions (C12)", name,
+      found(fmt::format("{} submitted with {} tasks that are not its partitions (C12)", name(),
                         event.tasks));
     }
     const bool reruns_missing =
         seen.group == nullptr &&
         track().rules().config.failure.incomplete == model::Incomplete::rerun;
     if (reruns_missing && event.tasks != stage.tasks - stage.done) {
-      found(fmt::format("{} submitted with {} tasks where {} are missing (X9)", name, event.tasks,
+      found(fmt::format("{} submitted with {} tasks where {} are missing (X9)", name(), event.tasks,
                         stage.tasks - stage.done));
     }
   }
