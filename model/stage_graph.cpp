@@ -20,7 +20,11 @@ namespace {
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 using Graph = boost::compressed_sparse_row_graph<boost::directedS>;
 
+// Most pairs are in order as they are written.
 void put_in_order(std::vector<Pair>& pairs) {
+  if (std::ranges::adjacent_find(pairs, std::ranges::greater_equal{}) == pairs.end()) {
+    return;
+  }
   std::ranges::sort(pairs);
   const auto tail = std::ranges::unique(pairs);
   pairs.erase(tail.begin(), tail.end());
@@ -60,10 +64,14 @@ Neighbours neighbours_of(std::vector<Pair>& pairs, std::size_t count) {
           rows_by(pairs, count, &Pair::first, &Pair::second)};
 }
 
+// Every pair leads on: as most graphs are, and none of them has a cycle.
+bool ascends(const std::vector<Pair>& pairs) {
+  return std::ranges::all_of(pairs, [](const Pair& pair) { return pair.first < pair.second; });
+}
+
 // Kahn's algorithm with a heap, so that ties go to the smallest index. Empty if there is a cycle.
-// Most graphs are in that order as they stand.
 std::vector<std::uint32_t> topological_order(const std::vector<Pair>& pairs, std::size_t count) {
-  if (std::ranges::all_of(pairs, [](const Pair& pair) { return pair.first < pair.second; })) {
+  if (ascends(pairs)) {
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
     return order;
@@ -137,8 +145,11 @@ std::vector<std::uint32_t> find_cycle(const std::vector<Pair>& pairs, std::size_
 // Connected components over the pairs, each numbered as one of its stages.
 std::vector<std::uint32_t> components(const std::vector<Pair>& pairs, std::size_t count) {
   std::vector<std::uint32_t> component(count);
-  std::vector<std::uint32_t> rank(count, 0);
   std::iota(component.begin(), component.end(), 0U);
+  if (pairs.empty()) {
+    return component;
+  }
+  std::vector<std::uint32_t> rank(count, 0);
   const boost::typed_identity_property_map<std::uint32_t> index;
   boost::disjoint_sets sets(boost::make_iterator_property_map(rank.begin(), index),
                             boost::make_iterator_property_map(component.begin(), index));
@@ -212,8 +223,8 @@ std::vector<std::uint32_t> grouped(const JobSpec& job, const GraphRules& rules,
                                    const std::vector<Pair>& pipelined,
                                    const std::vector<std::uint32_t>& order) {
   const std::size_t count = job.stages.size();
-  std::vector<std::uint32_t> alone(count);
-  std::iota(alone.begin(), alone.end(), 0U);
+  const bool by_edges = rules.grouping != Grouping::job && rules.grouping != Grouping::stage;
+  std::vector<std::uint32_t> alone = components({}, by_edges ? 0 : count);
   switch (rules.grouping) {
     case Grouping::component:
       return components(pipelined, count);
@@ -241,21 +252,20 @@ struct Groups {
   std::vector<std::uint32_t> of;  // by stage
   Rows members;
 };
-Groups form_groups(const std::vector<std::uint32_t>& shared) {
+Groups form_groups(std::vector<std::uint32_t> shared) {
   std::vector<std::uint32_t> number(shared.size(), Id<void>::none_value);
   std::vector<Pair> members;
   members.reserve(shared.size());
   std::uint32_t groups = 0;
-  std::vector<std::uint32_t> of(shared.size());
   for (std::uint32_t i = 0; i < shared.size(); ++i) {
     std::uint32_t& group = number[shared[i]];
     if (group == Id<void>::none_value) {
       group = groups++;
     }
-    of[i] = group;
+    shared[i] = group;
     members.emplace_back(group, i);
   }
-  return {std::move(of), rows_by(members, groups, &Pair::first, &Pair::second)};
+  return {std::move(shared), rows_by(members, groups, &Pair::first, &Pair::second)};
 }
 
 // Moves what `belongs` from one list to the other; rows_of puts lists in order.
@@ -348,7 +358,7 @@ StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
   const std::vector<Pair> between = contracted(regular, groups.of);
   const std::size_t group_count = groups.members.size();
   std::vector<std::uint32_t> group_cycle;
-  if (cycle.empty() && topological_order(between, group_count).empty() && group_count > 0) {
+  if (cycle.empty() && !ascends(between) && topological_order(between, group_count).empty()) {
     group_cycle = find_cycle(between, group_count);
   }
   Neighbours by_regular = neighbours_of(regular, count);

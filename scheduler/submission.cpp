@@ -18,9 +18,10 @@ constexpr model::Duration most_work = std::numeric_limits<model::Duration>::max(
 
 // The members in topological order, smallest first (C4): over the edges between them, whatever else
 // the job has. In a cycle, for which the job is rejected, the order does not matter.
-std::vector<std::uint32_t> in_order(const model::StageGraph& graph, std::uint32_t group) {
+void put_in_order(const model::StageGraph& graph, std::uint32_t group,
+                  std::vector<std::uint32_t>& order) {
   const auto members = graph.group_members.row(group);
-  std::vector<std::uint32_t> order;
+  order.clear();
   const auto leads_on = [&graph](std::uint32_t stage) {
     const auto children = graph.pipelined_children.row(stage);
     return children.empty() || stage < children.front();
@@ -28,7 +29,7 @@ std::vector<std::uint32_t> in_order(const model::StageGraph& graph, std::uint32_
   if (members.size() == 1 || graph.topological.empty() ||
       std::ranges::all_of(members, leads_on)) {  // in order as they stand
     order.assign(members.begin(), members.end());
-    return order;
+    return;
   }
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
   std::vector<std::size_t> parents_left(members.size());
@@ -48,7 +49,6 @@ std::vector<std::uint32_t> in_order(const model::StageGraph& graph, std::uint32_
       }
     }
   }
-  return order;
 }
 
 // Mutants: what they count beside a member's tasks.
@@ -59,11 +59,12 @@ std::int32_t miscounted(const Machine& m, const model::StageSpec& member, const 
   return more ? tasks : planted(Mutant::m20) && row.tasks == tasks ? -tasks : 0;
 }
 
-// One unit's demand as a GangRow that is not in any table yet; also used for singletons by A5.
-GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::StageGraph& graph,
-                  std::uint32_t group) {
-  GangRow row;
+// One unit's demand in a GangRow that is not in any table yet and says nothing else; also used for
+// singletons by A5.
+void set_demand(const Machine& m, const model::JobSpec& spec, const model::StageGraph& graph,
+                std::uint32_t group, GangRow& row) {
   row.group = group;
+  row.tasks = 0;
   const auto members = graph.group_members.row(group);
   row.leader = members.front();
   row.demand.assign(m.slots.profile_count(), 0);
@@ -84,8 +85,7 @@ GangRow demand_of(const Machine& m, const model::JobSpec& spec, const model::Sta
   if (shares_slots(m, members.size())) {
     count_widest(m, spec, graph.group_members.row(group), row);
   }
-  row.members = in_order(graph, group);
-  return row;
+  put_in_order(graph, group, row.members);
 }
 
 struct Verdict {
@@ -150,12 +150,13 @@ void judge_capacity(Machine& m, const SubmitJob& input, const JobRow& job,
   if (m.idle.open_count() == 0) {
     found.emplace(model::Code::no_executors, "no executor exists or is due");
   }
+  GangRow unit;
+  unit.job = input.job;
   for (std::uint32_t group = 0; group < graph.group_members.size(); ++group) {
     if (graph.group_members.row(group).front() >= input.own_stages) {
       continue;  // a takeover: judged if it ever runs
     }
-    GangRow unit = demand_of(m, *input.spec, graph, group);
-    unit.job = input.job;
+    set_demand(m, *input.spec, graph, group, unit);
     const bool barrier = unit.members.size() == 1 && input.spec->stages[unit.leader].barrier;
     if (barrier && m.config.admission.capacity == model::Capacity::total &&
         m.config.admission.when_short == model::Short::retry) {
@@ -346,7 +347,8 @@ void make_rows(Machine& m, JobId job, const SubmitJob& input) {
     if (members.size() < 2 && !barrier) {
       continue;
     }
-    GangRow gang = demand_of(m, *row.spec, graph, group);
+    GangRow gang;
+    set_demand(m, *row.spec, graph, group, gang);
     gang.job = job;
     gang.barrier = barrier;
     for (const std::uint32_t stage : gang.members) {
@@ -375,6 +377,7 @@ void write_groups(Step& s, JobId job) {
     }
     const GangRow& gang = s.m.gangs[id];
     model::GroupFormed line{row.spec->name, row.spec->stages[members.front()].name, {}, {}};
+    line.stages.reserve(members.size());
     for (const std::uint32_t stage : members) {
       line.stages.push_back(row.spec->stages[stage].name);
     }
