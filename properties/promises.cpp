@@ -151,8 +151,10 @@ std::span<const Property* const> promised_by(model::Dialect dialect) {
 
 std::vector<std::string> promised(const model::SchedulerConfig& config, model::Timing timing) {
   const Drops drops = dropped_by_axes(config, timing);
+  const std::span<const Property* const> row = promised_by(config.dialect);
   std::vector<std::string> ids;
-  for (const Property* property : promised_by(config.dialect)) {
+  ids.reserve(row.size());
+  for (const Property* property : row) {
     if (std::ranges::find(drops, property->id) == drops.end()) {
       ids.emplace_back(property->id);
     }

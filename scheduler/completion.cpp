@@ -24,6 +24,7 @@ model::TaskRef task_ref(const Machine& m, StageId stage, std::int32_t partition,
 }
 
 bool insert_sorted(std::vector<std::int32_t>& list, std::int32_t value) {
+  reserve_first(list);
   const auto at = std::ranges::lower_bound(list, value);
   if (at != list.end() && *at == value) {
     return false;

@@ -155,6 +155,7 @@ model::Probe probe(Machine& m, model::ProbeWhen when) {
   line.authorizations = m.counters.authorizations;
   line.timers = static_cast<std::int64_t>(m.timers.size());
   line.busy = m.counters.busy;
+  line.free.reserve(m.slots.profile_count());
   for (std::size_t p = 0; p < m.slots.profile_count(); ++p) {
     line.free.push_back({m.profile_names[p], m.slots.free_total(ProfileId{p})});
   }

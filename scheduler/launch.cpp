@@ -31,6 +31,7 @@ void note_launch(Machine& m, StageId stage, StageCold& cold, RunId run, std::uin
       launches_moved(m, stage);
     }
   }
+  reserve_first(cold.launched);
   cold.launched.push_back({run, stamp});
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/support/check.hpp"
+#include "scheduler/table.hpp"
 
 namespace rehearse::scheduler {
 
@@ -67,7 +68,9 @@ void UnitQueue::rebuild(const UnitFacts& facts) {
 }
 
 void UnitQueue::add(StageId leader, const UnitFacts& facts) {
+  reserve_first(leaders_);
   if (leader.index() >= position_of_.size()) {
+    reserve_first(position_of_);
     position_of_.resize(leader.index() + 1, no_position);
   }
   const bool last = leaders_.empty() || facts.key(leaders_.back()) < facts.key(leader);

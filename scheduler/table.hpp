@@ -140,6 +140,7 @@ class Table {
   void remove(RowId id) {
     RH_CHECK(rows_[id.index()].used, id.value);
     replace(id, Row{});
+    reserve_first(free_);
     free_.push_back(id);
   }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }

@@ -311,6 +311,7 @@ void Driver::join(std::uint32_t expected, const model::ExecutorSpec* spec) {
     processors_.emplace_back(resources_of(*spec));
   }
   model::ExecutorAdded line{spec->name, spec->host, spec->rack, {}, {}, spec->speed_milli};
+  line.resources.reserve(spec->resources.size());
   for (std::size_t r = 0; r < spec->resources.size(); ++r) {
     if (spec->resources[r] != 0) {
       line.resources.push_back({scenario_.cluster.resources[r], spec->resources[r]});

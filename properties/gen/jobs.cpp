@@ -26,7 +26,7 @@ class JobMaker {
     job_ = {};
     job_.name = making_.name('j', number);
     job_.pool = making_.scenario.names.intern("default");
-    room_ = fresh_room();
+    renew_room();
     block_first_ = 0;
     large_ = large;
     small_ = swarm_.theme == Theme::many_small_one_large && !large;
@@ -58,14 +58,13 @@ class JobMaker {
   }
 
   // Slots that a block may ask for; where nobody waits for slots, often few.
-  [[nodiscard]] std::vector<std::int64_t> fresh_room() {
-    std::vector<std::int64_t> room = making_.capacity;
+  void renew_room() {
+    room_ = making_.capacity;
     if (making_.shape.impatient && shapes_.percent(75)) {
-      for (std::int64_t& slots : room) {
+      for (std::int64_t& slots : room_) {
         slots = std::max<std::int64_t>(slots / 3, std::min<std::int64_t>(slots, 2));
       }
     }
-    return room;
   }
 
   // Does this stage belong to the block of the stage before it?
@@ -96,7 +95,9 @@ class JobMaker {
     if (!joined) {
       block_first_ = s;
       // Where a job is one group whatever its edges are, all its stages share the room.
-      room_ = making_.shape.whole_jobs && !one_kind_ && s > 0 ? room_ : fresh_room();
+      if (!making_.shape.whole_jobs || one_kind_ || s == 0) {
+        renew_room();
+      }
     }
     link(s, joined);
     model::StageSpec stage;
