@@ -485,6 +485,14 @@ AxisText get_reject(const SchedulerConfig& config, const NameTable&, std::string
   return text;
 }
 
+std::string text_of_reject(const SchedulerConfig& config) {
+  std::string text;
+  for (const Code code : config.reject) {
+    (text += text.empty() ? '[' : ',') += name_of(code);
+  }
+  return text.empty() ? "[]" : text + "]";
+}
+
 Result<void> set_pool_key(PoolConfig& pool, const AxisParameter& item) {
   if (item.key == "mode") {
     if (item.value.value != "fifo" && item.value.value != "fair") {
@@ -768,7 +776,9 @@ std::vector<std::pair<std::string_view, std::string>> resolved_axes(const Schedu
   std::vector<std::pair<std::string_view, std::string>> resolved;
   resolved.reserve(rows.size());
   for (const AxisRow& row : rows) {
-    if (row.info.built) {
+    if (row.info.kind == AxisKind::codes) {
+      resolved.emplace_back(row.info.name, text_of_reject(config));
+    } else if (row.info.built) {
       AxisText text = row.get(config, names, row.info.name);
       resolved.emplace_back(row.info.name,
                             text.bracketed ? to_string(text) : std::move(text.value));

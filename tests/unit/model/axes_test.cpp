@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <string>
@@ -87,6 +88,19 @@ TEST_CASE("every value of every choice is known to the table") {
       SchedulerConfig config = preset(Dialect::psd);
       CHECK(set(config, info.name, value).has_value());
       CHECK(shown(config, info.name).starts_with(value));
+    }
+  }
+}
+
+TEST_CASE("the axes of a journal's first line are written as one axis is") {
+  const NameTable names;
+  for (std::size_t i = 0; i < EnumNames<Dialect>::texts.size(); ++i) {
+    const SchedulerConfig config = preset(static_cast<Dialect>(i));
+    const auto axes = resolved_axes(config, names);
+    CHECK(std::ranges::count_if(axis_table(), &AxisInfo::built) == std::ssize(axes));
+    for (const auto& [axis, text] : axes) {
+      CAPTURE(axis);
+      CHECK(text == to_string(get_axis(config, names, axis)));
     }
   }
 }
