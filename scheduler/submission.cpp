@@ -446,10 +446,21 @@ UnitKey Units::key(StageId leader) const {
   return key;
 }
 
-void submit_job(Step& s, const SubmitJob& input) {
-  Machine& m = s.m;
+namespace {
+
+// What the caller answers for (input.hpp).
+void check_contract(const Machine& m, const SubmitJob& input) {
   RH_CHECK(!m.jobs.has(input.job), input.job.value);
   RH_CHECK(input.foreign.size() + input.own_stages == input.spec->stages.size());
+  RH_CHECK(!input.reused_job.valid() || lives(m, input.reused_job), input.job.value,
+           input.reused_job.value);
+}
+
+}  // namespace
+
+void submit_job(Step& s, const SubmitJob& input) {
+  Machine& m = s.m;
+  check_contract(m, input);
   JobRow row;
   row.spec = input.spec;
   model::GraphRules rules = model::graph_rules(m.config);
