@@ -396,6 +396,7 @@ void renew_member(Step& s, StageId stage, std::int32_t attempt) {
   row.registered = m.config.completion == model::Completion::immediate || !is_member(m, stage);
   cold_of(m, stage).tries.clear();
   cold_of(m, stage).again.clear();
+  cold_of(m, stage).ticked_off.clear();
   set_available(s, stage, false);
 }
 
