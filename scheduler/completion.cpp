@@ -175,7 +175,11 @@ void no_longer_pending(Machine& m, StageId stage, std::int32_t partition) {
     cold.tries.push_back({partition, 0, 0});  // no try of this attempt began
   }
   StageRow& row = m.stages.edit(stage);
-  if (--row.pending == 0 && !copies_due(m, stage)) {
+  if (--row.pending > 0) {
+    return;
+  }
+  no_longer_starved(m, stage);  // A14: what is left of it runs
+  if (!copies_due(m, stage)) {
     m.queue.clear_pending(stage, ProfileId{std::uint32_t{row.profile}});
   }
 }

@@ -192,11 +192,28 @@ void close_executor(Machine& m, ExecutorId executor) {
   m.wants_pass = m.wants_pass || m.config.locality_wait > 0 || !m.excluding.empty();
 }
 
+namespace {
+
+// A singleton, or a member whose tasks wait for slots one by one (A2 check and none, X1 counted).
+// While all that is left of an attempt runs, it demands nothing.
+bool waits_for_a_slot(const StageRow& row) {
+  if (!row.used) {
+    return false;
+  }
+  if (row.phase == StagePhase::running) {
+    return row.pending > 0;
+  }
+  const bool comes = row.phase == StagePhase::waiting || row.phase == StagePhase::stalled;
+  return comes && !row.gang.valid() && row.done < row.tasks;
+}
+
+}  // namespace
+
 bool exceeds_capacity(Machine& m, StageId leader) {
   const StageRow& row = m.stages[leader];
   const bool together = row.gang.valid() && m.gangs[row.gang].barrier;  // A12, let in or not
   if (!row.gang.valid() || (row.phase == StagePhase::running && !together)) {
-    return row.tasks > 0 && m.idle.free_total(ProfileId{std::uint32_t{row.profile}}) == 0;
+    return waits_for_a_slot(row) && m.idle.free_total(ProfileId{std::uint32_t{row.profile}}) == 0;
   }
   bool by_trial = false;
   return m.gangs[row.gang].tasks > 0 &&
@@ -220,16 +237,6 @@ void starve(Step& s, StageId leader) {
     const TimerRow timer{{}, TimerKind::grace, row.job, 0, none_u32};
     job.grace = set_timer(s, timer, m.config.no_executor_grace);
   }
-}
-
-// A singleton, or a member whose tasks wait for slots one by one (A2 check and none, X1 counted).
-bool waits_for_a_slot(const StageRow& row) {
-  const bool live = row.phase == StagePhase::waiting || row.phase == StagePhase::running ||
-                    row.phase == StagePhase::stalled;
-  if (row.gang.valid()) {
-    return row.used && row.phase == StagePhase::running && row.pending > 0;
-  }
-  return row.used && live && row.done < row.tasks;
 }
 
 }  // namespace

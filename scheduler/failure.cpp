@@ -151,6 +151,7 @@ void retry_failed_run(Step& s, const RunRow& run, std::optional<model::TaskReaso
       return;  // its job is over
     }
   }
+  judge_starvation(s, stage);  // A14: until now all of it may have run
 }
 
 }  // namespace
@@ -222,6 +223,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     const GangId gang = row.gang;
     if (!m.gangs[gang].barrier && !counts_for_group(m, input.reason)) {
       retry_partition(m, stage, run.partition);  // X1 counted: of this task alone
+      judge_starvation(s, stage);                // A14, too
       return;
     }
     if (fails_alone(m, run, input)) {
@@ -269,8 +271,11 @@ void resubmit_later(Step& s, StageId consumer, std::uint32_t producer) {
   const TimerRow timer{{}, TimerKind::resubmit, row.job, row.index, producer};
   if (m.config.failure.resubmit_delay == 0) {
     resubmit(s, timer);
-  } else if (!planted(Mutant::act04)) {
-    set_timer(s, timer, m.config.failure.resubmit_delay);
+  } else {
+    if (!planted(Mutant::act04)) {
+      set_timer(s, timer, m.config.failure.resubmit_delay);
+    }
+    judge_starvation(s, consumer);  // A14: "ready or not", as all of it may have run until now
   }
 }
 
