@@ -1,4 +1,5 @@
 // The scenario is written as text, so that a run of it starts where a user's would: at the loader.
+// Draws of one statement stand in variables: the order of arguments is up to the compiler.
 #include "tests/random/generate.hpp"
 
 #include <fmt/format.h>
@@ -96,8 +97,11 @@ class Generator {
       parts.push_back("\"horizon\": " + ms(draw_.range(5, 60)));
     }
     if (draw_.percent(10)) {
-      parts.push_back(fmt::format("\"choices\": {{\"tie@{}ms\": 1, \"tie@{}ms#2\": {}}}",
-                                  draw_.below(6), draw_.below(12), draw_.range(1, 2)));
+      const int choice = draw_.range(1, 2);
+      const int second = draw_.below(12);
+      const int first = draw_.below(6);
+      parts.push_back(fmt::format("\"choices\": {{\"tie@{}ms\": 1, \"tie@{}ms#2\": {}}}", first,
+                                  second, choice));
     }
     parts.push_back("\"cluster\": " + object_of(cluster_));
     parts.push_back("\"scheduler\": " + scheduler());
@@ -225,9 +229,13 @@ class Generator {
       list.push_back(executor(executors_.back(), true));
     }
     cluster_.push_back("\"executors\": " + list_of(list));
+    const std::string loss_detection = delay();
+    const std::string kill = delay();
+    const std::string status = delay();
+    const std::string launch = delay();
     cluster_.push_back(fmt::format(
-        R"("overheads": {{"launch": {}, "status": {}, "kill": {}, "loss_detection": {}}})", delay(),
-        delay(), delay(), delay()));
+        R"("overheads": {{"launch": {}, "status": {}, "kill": {}, "loss_detection": {}}})", launch,
+        status, kill, loss_detection));
     if (focus_.everything_grouped && draw_.percent(50)) {
       cluster_.push_back(R"("autoscale": {"min": 0, "max": 4, "executor": )"
                          R"({"resources": {"cpus": 2}}})");
@@ -248,11 +256,12 @@ class Generator {
             more_.pick({"\"0s\"", "\"3ms\"", R"({"dist": "uniform", "min": "0s", "max": "9ms"})"})};
     if (executors_.empty() || more_.percent(40)) {
       const bool bound = more_.percent(40);
+      const bool named = more_.percent(30);
+      const bool two = focus_.two_profiles && more_.percent(50);
       keys.push_back(fmt::format(R"("executor": {{"resources": {{"cpus": {}{}}}{}{}}})",
-                                 more_.range(1, 4),
-                                 focus_.two_profiles && more_.percent(50) ? ", \"gpus\": 2" : "",
+                                 more_.range(1, 4), two ? ", \"gpus\": 2" : "",
                                  bound ? R"(, "profile": "default")" : "",
-                                 more_.percent(30) ? R"(, "host": "h{i}")" : ""));
+                                 named ? R"(, "host": "h{i}")" : ""));
     }
     return "\"autoscale\": " + object_of(keys);
   }
@@ -287,14 +296,7 @@ class Generator {
     if (draw_.percent(30)) {
       keys.push_back("\"locality_wait\": \"3ms\"");
     }
-    keys.push_back(fmt::format(
-        R"("failure": {{"executor_loss": "{}", "max_task_failures": {}, "max_stage_attempts": {}, )"
-        R"("resubmit_delay": "{}", "group": {}, "member": "{}"}})",
-        draw_.pick({"needed", "any-member", "running-only"}), draw_.range(1, 3), draw_.range(1, 4),
-        draw_.pick({"0s", "1ms", "3ms", "10ms"}),
-        draw_.pick(
-            {"\"fail-job\"", "\"fail-job\"", R"({"rerun-group": {"max": 2, "delay": "1ms"}})"}),
-        draw_.pick({"any", "any", shares ? "any" : "counted"})));
+    keys.push_back(failure(shares));
     keys.push_back(
         "\"placement\": \"" +
         draw_.pick({"spread", "pack", "round-robin", "nested", "consistent-hash", "random"}) +
@@ -322,6 +324,20 @@ class Generator {
     }
     add_later_axes(shares, keys);
     return object_of(keys);
+  }
+
+  std::string failure(bool shares) {
+    const std::string member = draw_.pick({"any", "any", shares ? "any" : "counted"});
+    const std::string group = draw_.pick(
+        {"\"fail-job\"", "\"fail-job\"", R"({"rerun-group": {"max": 2, "delay": "1ms"}})"});
+    const std::string delay = draw_.pick({"0s", "1ms", "3ms", "10ms"});
+    const int attempts = draw_.range(1, 4);
+    const int failures = draw_.range(1, 3);
+    const std::string loss = draw_.pick({"needed", "any-member", "running-only"});
+    return fmt::format(
+        R"("failure": {{"executor_loss": "{}", "max_task_failures": {}, "max_stage_attempts": {}, )"
+        R"("resubmit_delay": "{}", "group": {}, "member": "{}"}})",
+        loss, failures, attempts, delay, group, member);
   }
 
   std::string admission(bool shares, bool whole) {
@@ -365,11 +381,13 @@ class Generator {
   }
 
   std::string copies() {
+    const int interval = draw_.range(1, 3);
+    const int least = draw_.below(3);
+    const std::string multiplier = draw_.pick({"0", "0.5", "1", "1.5", "2"});
+    const std::string quantile = draw_.pick({"0", "0.3", "0.5", "0.5", "0.9"});
     return fmt::format(R"("speculation": {{"quantile": {}, "multiplier": {}, "min_runtime": {}, )"
                        R"("interval": {}}})",
-                       draw_.pick({"0", "0.3", "0.5", "0.5", "0.9"}),
-                       draw_.pick({"0", "0.5", "1", "1.5", "2"}), ms(draw_.below(3)),
-                       ms(draw_.range(1, 3)));
+                       quantile, multiplier, ms(least), ms(interval));
   }
 
   std::string slices() {
@@ -491,7 +509,8 @@ class Generator {
       }
     }
     if (focus_.wrong_shapes && count > 1 && draw_.percent(20)) {
-      add_edge(job, count - 1, draw_.below(count - 1), draw_.percent(40));
+      const bool pipelined = draw_.percent(40);
+      add_edge(job, count - 1, draw_.below(count - 1), pipelined);
     }
     if (focus_.pipelined && count > 2 && draw_.percent(12)) {
       job.edges.push_back(R"({"from": "s0", "to": ["s1", "s2"], "kind": "pipelined"})");
@@ -523,13 +542,15 @@ class Generator {
       job.extra.push_back("\"submit\": " + ms(draw_.range(0, 12)));
     }
     if (focus_.resubmits && draw_.percent(50)) {
+      const int backoff = draw_.below(4);
       job.extra.push_back(fmt::format(R"("on_failure": {{"resubmit": {}, "backoff": "{}ms"}})",
-                                      draw_.range(1, 2), draw_.below(4)));
+                                      draw_.range(1, 2), backoff));
     }
     if (draw_.percent(8)) {
       job.repeats = true;
-      job.extra.push_back(fmt::format(R"("repeat": {{"count": {}, "every": "{}ms"}})",
-                                      draw_.range(2, 3), draw_.below(6)));
+      const int every = draw_.below(6);
+      job.extra.push_back(
+          fmt::format(R"("repeat": {{"count": {}, "every": "{}ms"}})", draw_.range(2, 3), every));
     }
     jobs_.push_back(std::move(job));
   }
@@ -594,12 +615,13 @@ class Generator {
       return R"("add_executor": )" + executor(added_.back(), false);
     }
     if (kind == 7 || (focus_.comings && kind == 6)) {
-      return fmt::format(R"("hold_executors": ["{}"], "for": "{}ms")", draw_.of(executors_),
-                         draw_.range(1, 12));
+      const int time = draw_.range(1, 12);
+      return fmt::format(R"("hold_executors": ["{}"], "for": "{}ms")", draw_.of(executors_), time);
     }
+    const std::string cause =
+        draw_.pick({"process", "process", "exit_by_app", "host", "decommission"});
     std::string text =
-        fmt::format(R"("lose_executor": "{}", "cause": "{}")", draw_.of(executors_),
-                    draw_.pick({"process", "process", "exit_by_app", "host", "decommission"}));
+        fmt::format(R"("lose_executor": "{}", "cause": "{}")", draw_.of(executors_), cause);
     if (draw_.percent(25)) {
       text += ", \"noticed\": " + ms(draw_.below(8));
     }
@@ -732,7 +754,8 @@ class Generator {
   void make_faults() {
     if (focus_.losses || focus_.comings || focus_.cancels) {
       for (int n = draw_.range(1, 4); n > 0; --n) {
-        faults_.push_back("{\"at\": " + ms(draw_.range(0, 30)) + ", " + timed_action() + "}");
+        const std::string action = timed_action();
+        faults_.push_back("{\"at\": " + ms(draw_.range(0, 30)) + ", " + action + "}");
       }
     }
     if (focus_.moments) {
