@@ -20,14 +20,14 @@ class ConsistentHash final : public scheduler::PlacementPolicy {
     return std::make_unique<ConsistentHash>(*this);
   }
   void begin(const SlotView& slots) override {
-    if (is_of(slots)) {
+    // A trial has another view, with as many executors under other numbers, perhaps.
+    if (circle_.size() == slots.executor_count() && numbering_ == slots.numbering()) {
       return;
     }
-    keys_.clear();
+    numbering_ = slots.numbering();
     circle_.clear();
     for (std::uint32_t i = 0; i < slots.executor_count(); ++i) {
-      keys_.push_back(slots.name_key(ExecutorId{i}));
-      circle_.push_back({keys_.back(), ExecutorId{i}});
+      circle_.push_back({slots.name_key(ExecutorId{i}), ExecutorId{i}});
     }
     std::ranges::sort(circle_);
   }
@@ -51,17 +51,9 @@ class ConsistentHash final : public scheduler::PlacementPolicy {
     ExecutorId executor;
     auto operator<=>(const Point&) const = default;
   };
-  // A trial has another view, with as many executors under other numbers, perhaps.
-  [[nodiscard]] bool is_of(const SlotView& slots) const {
-    bool same = keys_.size() == slots.executor_count();
-    for (std::uint32_t i = 0; same && i < keys_.size(); ++i) {
-      same = keys_[i] == slots.name_key(ExecutorId{i});
-    }
-    return same;
-  }
 
-  std::vector<std::uint64_t> keys_;  // by executor, those of circle_
-  std::vector<Point> circle_;        // every executor so far, ascending
+  std::uint64_t numbering_ = 0;  // of the view that circle_ was made of
+  std::vector<Point> circle_;    // every executor so far, ascending
 };
 
 }  // namespace

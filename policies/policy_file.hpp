@@ -25,7 +25,7 @@ struct ObjectRow {
 };
 
 // Raised whenever scheduler/policy.hpp or scheduler/view.hpp change in what a policy sees.
-inline constexpr std::uint32_t policy_interface_version = 1;
+inline constexpr std::uint32_t policy_interface_version = 2;
 
 // What the exported function `rehearse_policy_object` returns.
 struct ObjectTable {

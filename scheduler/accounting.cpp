@@ -23,6 +23,7 @@ class IdleOnly final : public SlotView {
   [[nodiscard]] std::uint64_t name_key(ExecutorId executor) const override {
     return m_.slots.name_key(executor);
   }
+  [[nodiscard]] std::uint64_t numbering() const override { return m_.slots.numbering(); }
   [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override {
     return is_idle(m_, executor) ? m_.slots.free_slots(executor, profile) : 0;
   }
@@ -71,6 +72,7 @@ class Inside final : public SlotView {
   [[nodiscard]] std::uint64_t name_key(ExecutorId executor) const override {
     return outer_.name_key(executor);
   }
+  [[nodiscard]] std::uint64_t numbering() const override { return outer_.numbering(); }
   [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId /*profile*/) const override {
     const auto at = std::ranges::lower_bound(left_, executor, {}, &Part::executor);
     return at == left_.end() || at->executor != executor ? 0 : at->slots;

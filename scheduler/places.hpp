@@ -30,6 +30,7 @@ class OpenPlaces final : public SlotView {
   [[nodiscard]] std::uint64_t name_key(ExecutorId executor) const override {
     return m_.slots.name_key(executor);
   }
+  [[nodiscard]] std::uint64_t numbering() const override { return m_.slots.numbering(); }
   [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override {
     return is_shut(m_, shut_, executor) ? 0 : m_.slots.free_slots(executor, profile);
   }
@@ -51,6 +52,7 @@ class ThesePlaces final : public SlotView {
   [[nodiscard]] std::uint64_t name_key(ExecutorId executor) const override {
     return all_.name_key(executor);
   }
+  [[nodiscard]] std::uint64_t numbering() const override { return all_.numbering(); }
   [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override;
   [[nodiscard]] ExecutorId most_free(ProfileId profile) const override;
   [[nodiscard]] ExecutorId first_free(ProfileId profile, std::uint32_t from) const override;

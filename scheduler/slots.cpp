@@ -92,6 +92,7 @@ ExecutorId Ledger::add(const model::ResourceVector& own, ProfileId bound, std::u
   reserve_first(name_keys_);
   rows_.push_back({bound, 0, false, {}});
   name_keys_.push_back(name_key);
+  numbering_ += numbered(executor);
   bound_count_ += bound.valid() ? 1U : 0U;
   digest_.touch(executor.index(), rows_.back().dirty.on);
   return executor;
@@ -242,7 +243,9 @@ void Ledger::exchange(ExecutorId left, ExecutorId right) {
   const auto to = amounts_.begin() + width * static_cast<std::ptrdiff_t>(right.index());
   std::swap_ranges(from, from + width, to);
   std::swap(rows_[left.index()].bound, rows_[right.index()].bound);
+  numbering_ -= numbered(left) + numbered(right);
   std::swap(name_keys_[left.index()], name_keys_[right.index()]);
+  numbering_ += numbered(left) + numbered(right);
   for (std::size_t p = 0; p < tasks_.size() && !barred_.empty(); ++p) {
     std::swap(barred_[left.index() * tasks_.size() + p],
               barred_[right.index() * tasks_.size() + p]);

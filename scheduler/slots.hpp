@@ -60,6 +60,7 @@ class Ledger final : public SlotView {
   [[nodiscard]] std::uint64_t name_key(ExecutorId executor) const override {
     return name_keys_[executor.index()];
   }
+  [[nodiscard]] std::uint64_t numbering() const override { return numbering_; }
   [[nodiscard]] std::int64_t free_slots(ExecutorId executor, ProfileId profile) const override;
   // The same, whatever show_bound_only() hides.
   [[nodiscard]] std::int64_t room(ExecutorId executor, ProfileId profile) const {
@@ -126,6 +127,10 @@ class Ledger final : public SlotView {
   [[nodiscard]] model::ResourceVector shared_total(std::size_t e,
                                                    const model::ResourceVector& total,
                                                    ProfileId bound);
+  // Its part of numbering_; one round more, so that names that change places do not cancel out.
+  [[nodiscard]] std::uint64_t numbered(ExecutorId executor) const {
+    return hash_of({executor.value, name_key(executor), 0});
+  }
   void store(std::size_t e, std::size_t profile, std::int64_t slots);
   // After the amounts of `e` changed; `changed` is the profile whose count moved by `by`.
   void recount(std::size_t e, std::size_t changed, std::int64_t by);
@@ -142,6 +147,7 @@ class Ledger final : public SlotView {
   std::vector<std::int64_t> amounts_;               // see free_of
   std::vector<Row> rows_;                           // by executor
   std::vector<std::uint64_t> name_keys_;            // by executor
+  std::uint64_t numbering_ = 0;                     // sum over executors of numbered()
   std::vector<Counts> slots_;                       // by profile
   // By profile, of bound executors only; empty until they are first shown alone.
   std::vector<Counts> bound_slots_;

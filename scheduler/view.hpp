@@ -44,6 +44,11 @@ class SlotView {
   [[nodiscard]] virtual std::size_t executor_count() const = 0;
   // A hash of the executor's name, stable across runs.
   [[nodiscard]] virtual std::uint64_t name_key(ExecutorId executor) const = 0;
+  // A digest of who has which number (A15): of the pairs (number, name_key) of all executors so
+  // far, stable across runs and whoever takes launches now. Where it and executor_count() are the
+  // same the executors are the same, also in views of two cores or of a trial, so what a policy
+  // made of names and numbers may be kept beside it and used while it stays. O(1).
+  [[nodiscard]] virtual std::uint64_t numbering() const = 0;
   [[nodiscard]] virtual std::int64_t free_slots(ExecutorId executor, ProfileId profile) const = 0;
   // The executor with most free slots of the profile, ties to the lowest number; invalid if no
   // executor has one. O(log executors).

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "model/support/check.hpp"
@@ -231,4 +232,30 @@ TEST_CASE("a slot that is not there cannot be taken") {
   ledger.take(executor, ProfileId{0U});
   CHECK_THROWS_AS(ledger.take(executor, ProfileId{0U}), model::InternalFault);
   CHECK_THROWS_AS(ledger.open(executor), model::InternalFault);
+}
+
+TEST_CASE("A15: the numbering tells every order of the same names from every other") {
+  const auto joined = [](const std::vector<std::uint64_t>& names) {
+    Ledger ledger(std::vector<Amounts>{{1000}});
+    for (const std::uint64_t name : names) {
+      ledger.open(ledger.add({1000}, ProfileId{}, name));
+    }
+    return ledger;
+  };
+  std::vector<std::uint64_t> names{1, 2, 3, 4, 5, 6, 7};
+  std::set<std::uint64_t> seen;
+  do {
+    seen.insert(joined(names).numbering());
+  } while (std::ranges::next_permutation(names).found);
+  CHECK(seen.size() == 5040);
+
+  Ledger ledger = joined({1, 2, 3});
+  const std::uint64_t before = ledger.numbering();
+  CHECK(before != joined({1, 2}).numbering());
+  ledger.exchange(ExecutorId{std::uint32_t{0}}, ExecutorId{std::uint32_t{2}});
+  CHECK(ledger.numbering() == joined({3, 2, 1}).numbering());
+  ledger.exchange(ExecutorId{std::uint32_t{2}}, ExecutorId{std::uint32_t{0}});
+  ledger.close(ExecutorId{std::uint32_t{1}});  // who left keeps its number
+  CHECK(ledger.numbering() == before);
+  CHECK(joined({}).numbering() == 0);
 }
