@@ -2,7 +2,6 @@
 // began, each filled before the next.
 // registry: pack
 #include <algorithm>
-#include <functional>
 #include <vector>
 
 #include "policies/policy_file.hpp"
@@ -25,7 +24,7 @@ class Pack final : public scheduler::PlacementPolicy {
   void begin(const SlotView& /*slots*/) override {
     touched_.clear();
     full_.clear();
-    last_ = Touched{};
+    last_.executor = ExecutorId{};
   }
 
   // Executors that nobody took from since begin() still have their first count, so the best of them
@@ -54,7 +53,11 @@ class Pack final : public scheduler::PlacementPolicy {
 
   void taking(const SlotView& slots, ExecutorId executor) override {
     bring_back(slots);
-    last_ = {executor, free_of(slots, executor)};
+    last_.executor = executor;
+    last_.free_at_begin.clear();
+    for (std::size_t p = 0; p < slots.profile_count(); ++p) {
+      last_.free_at_begin.push_back(slots.free_slots(executor, ProfileId{p}));
+    }
     if (find(executor) != nullptr) {
       return;
     }
@@ -71,26 +74,28 @@ class Pack final : public scheduler::PlacementPolicy {
     std::vector<std::int64_t> free_at_begin;  // by profile
   };
 
-  static std::vector<std::int64_t> free_of(const SlotView& slots, ExecutorId executor) {
-    std::vector<std::int64_t> free;
+  // Is as much free where the last slot was taken as before it was? One profile that lost by it
+  // says no, and that is nearly always the first.
+  [[nodiscard]] bool last_came_back(const SlotView& slots) const {
     for (std::size_t p = 0; p < slots.profile_count(); ++p) {
-      free.push_back(slots.free_slots(executor, ProfileId{p}));
+      if (slots.free_slots(last_.executor, ProfileId{p}) < last_.free_at_begin[p]) {
+        return false;
+      }
     }
-    return free;
+    return true;
   }
 
   // A trial that failed gives back all that it took, and so what it took last: then those that it
   // filled have room again, and their first count is not what is free there.
   void bring_back(const SlotView& slots) {
-    if (!last_.executor.valid() || !std::ranges::equal(free_of(slots, last_.executor),
-                                                       last_.free_at_begin, std::greater_equal{})) {
+    if (!last_.executor.valid() || !last_came_back(slots)) {
       return;
     }
     const auto back = std::ranges::partition(
         full_, [&slots](const Touched& row) { return full(slots, row.executor); });
     touched_.insert(touched_.end(), back.begin(), back.end());
     full_.erase(back.begin(), back.end());
-    last_ = Touched{};
+    last_.executor = ExecutorId{};
   }
 
   static bool full(const SlotView& slots, ExecutorId executor) {
