@@ -44,12 +44,6 @@ std::uint64_t TapeDecisions::choose(const DecisionPlace& /*where*/, std::uint64_
 
 // ---- by name ----
 
-namespace {
-
-std::string tie_name(Instant at) { return "tie@" + format_duration(at); }
-
-}  // namespace
-
 NamedDecisions::NamedDecisions(const Named& choices) {
   for (const auto& [name, value] : choices) {
     const std::size_t hash = name.find('#');
@@ -67,27 +61,13 @@ std::uint64_t NamedDecisions::choose(const DecisionPlace& where, std::uint64_t c
   }
   if (where.at != asked_at_) {
     asked_at_ = where.at;
-    asked_.first = tie_name(where.at);
+    asked_.first = "tie@" + format_duration(where.at);
   }
   asked_.second = where.point.partition;
   const auto named = ties_.find(asked_);
   return named == ties_.end() || named->second < 0
              ? 0
              : std::min(static_cast<std::uint64_t>(named->second), count - 1);
-}
-
-NamedDecisions::Named NamedDecisions::names_of(std::span<const Decision> recorded) {
-  Named named;
-  for (const Decision& decision : recorded) {
-    if (decision.where.purpose == DrawPurpose::ties && decision.value > 0) {
-      std::string name = tie_name(decision.where.at);
-      if (decision.where.point.partition > 0) {
-        name += '#' + std::to_string(decision.where.point.partition + 1);
-      }
-      named.emplace_back(std::move(name), static_cast<std::int64_t>(decision.value));
-    }
-  }
-  return named;
 }
 
 // ---- one after the other ----

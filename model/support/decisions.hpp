@@ -92,9 +92,6 @@ class NamedDecisions final : public Decisions {
   [[nodiscard]] bool empty() const { return ties_.empty(); }
   [[nodiscard]] std::uint64_t choose(const DecisionPlace& where, std::uint64_t count) override;
 
-  // Those that say the same as the ties of a run that was recorded.
-  [[nodiscard]] static Named names_of(std::span<const Decision> recorded);
-
  private:
   std::map<std::pair<std::string, std::uint32_t>, std::int64_t> ties_;  // "tie@10ms", place
   std::pair<std::string, std::uint32_t> asked_;                         // the last one,

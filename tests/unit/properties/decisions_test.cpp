@@ -2,13 +2,16 @@
 // from names, and every order of ties can be gone through one after the other.
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/support/decisions.hpp"
+#include "model/support/units.hpp"
 #include "policies/registry.hpp"
 #include "properties/explore/cluster_space.hpp"
 #include "properties/explore/search.hpp"
@@ -62,6 +65,21 @@ std::uint64_t hash_of(const model::Scenario& scenario, model::Decisions* decisio
   sim::RunOptions options;
   options.decisions = decisions;
   return sim::run(scenario, *policies, {}, options).journal_hash;
+}
+
+// Choices that say the same as the ties of a run that was recorded.
+model::NamedDecisions::Named names_of(std::span<const model::Decision> recorded) {
+  model::NamedDecisions::Named named;
+  for (const model::Decision& decision : recorded) {
+    if (decision.where.purpose == model::DrawPurpose::ties && decision.value > 0) {
+      std::string name = "tie@" + model::format_duration(decision.where.at);
+      if (decision.where.point.partition > 0) {
+        name += '#' + std::to_string(decision.where.point.partition + 1);
+      }
+      named.emplace_back(std::move(name), static_cast<std::int64_t>(decision.value));
+    }
+  }
+  return named;
 }
 
 }  // namespace
@@ -118,7 +136,7 @@ TEST_CASE("ties of a run, as choices of a file") {
     const std::uint64_t hash = hash_of(shuffled, &recorded);
     CHECK(hash == hash_of(shuffled));
     model::Scenario chosen = meeting();
-    chosen.choices = model::NamedDecisions::names_of(recorded.list());
+    chosen.choices = names_of(recorded.list());
     CHECK(hash_of(chosen) == hash);
   }
 }
