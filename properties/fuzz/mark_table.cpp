@@ -102,6 +102,13 @@ bool by_bulk(const Scope& scope) {
   return scope.waits && (scope.all || scope.config.admission.hold == model::Hold::bulk);
 }
 
+// Under `check` and `none` admission takes nothing, so there is nothing to be kept; where nobody
+// waits no slot is kept from anybody.
+bool by_reserving(const Scope& scope) {
+  return scope.waits && (scope.all || scope.config.admission.hold == model::Hold::reserve ||
+                         scope.config.admission.hold == model::Hold::bulk);
+}
+
 constexpr auto rows = std::to_array<Row>({
     {Mark::several_codes, "rejected for several codes", by_groups},
     {Mark::five_events_at_once, "five events of one instant", by_all},
@@ -199,6 +206,8 @@ constexpr auto rows = std::to_array<Row>({
     {Mark::collapse_stage, "collapse stage", by_all},
     {Mark::bulk_times_out, "bulk request held slots and timed out", by_bulk},
     {Mark::two_bulks_hold, "two bulk requests hold slots and wait", by_bulk},
+    {Mark::reservation_honoured, "slots kept for a group that waited, and launched into",
+     by_reserving},
 });
 static_assert(rows.size() == mark_count);
 

@@ -91,6 +91,7 @@ class MarkListener final : public Monitor {
 
   void instant_over() override {
     settle_kills();
+    settle_kept();
     const std::uint64_t events = track().sequence() - sequence_;
     sequence_ = track().sequence();
     reached_.hit(Mark::five_events_at_once, events >= 5 ? 1 : 0);
@@ -299,7 +300,7 @@ class MarkListener final : public Monitor {
   }
   void on(const model::GroupAdmitted& body, const Seen& seen) {
     const std::pair key{body.group.job, body.group.stage};
-    bulk_.erase(key);
+    const bool held = bulk_.erase(key) > 0;
     ++admitted_now_;
     reached_.hit(Mark::exact_fit, fits_exactly(body.slots) ? 1 : 0);
     const bool retries = track().rules().config.admission.when_short == model::Short::retry;
@@ -310,6 +311,9 @@ class MarkListener final : public Monitor {
     if (!waited && seen.group != nullptr && behind_a_head(seen)) {
       reached_.hit(Mark::backfill);
       passed_ = true;
+    }
+    if (seen.group != nullptr && (held || (waited && kept_from_another(seen)))) {
+      kept_.push_back({seen.job_index, seen.job->body->stages[seen.group->first].group});
     }
     if (waited && !starved && seen.group != nullptr) {
       reached_.hit(Mark::waited_to_bound, waited_to_bound(*seen.group) ? 1 : 0);
@@ -350,6 +354,39 @@ class MarkListener final : public Monitor {
       return group != no_index && waits.certainly_before(other.second, key) &&
              std::ranges::equal(body->groups[group].demand, capacity, std::less_equal{});
     });
+  }
+  // A2 reserve: from its admission on its slots are its own. Does one wait behind this head that
+  // would fit, by counts, into what is free?
+  [[nodiscard]] bool kept_from_another(const Seen& seen) const {
+    const WaitBook& waits = track().waits();
+    if (track().rules().config.admission.hold != model::Hold::reserve || !waits.one_lane() ||
+        !waits.ordered()) {
+      return false;
+    }
+    const UnitKey key = track().key_of(seen.job_index, seen.group->first);
+    const auto fits = [this](const Group& group) {
+      bool all = group.state == GroupState::queued;
+      for (Index p = 0; all && p < group.demand.size(); ++p) {
+        all = group.demand[p] <= track().slots().free()[p] - track().owed()[p];
+      }
+      return all;
+    };
+    return std::ranges::any_of(waited_, [&](const auto& other) {
+      const JobBody* body = track().job(other.second.job).body.get();
+      const Index group = body == nullptr ? no_index : body->stages[other.second.stage].group;
+      return group != no_index && waits.certainly_before(key, other.second) &&
+             fits(body->groups[group]);
+    });
+  }
+  // What was kept for them, have they launched into all of it?
+  void settle_kept() {
+    for (const GroupRef ref : kept_) {
+      const Group& group = track().group(ref);
+      const bool all = std::ranges::all_of(group.owed, [](std::int64_t n) { return n == 0; });
+      reached_.hit(Mark::reservation_honoured,
+                   group.state == GroupState::admitted && group.started > 0 && all ? 1 : 0);
+    }
+    kept_.clear();
   }
   void on(const model::GroupCommitted& /*body*/, const Seen& seen) {
     close(seen, Mark::held_back_then_released);
@@ -506,6 +543,7 @@ class MarkListener final : public Monitor {
   std::map<std::pair<Index, Index>, std::int64_t> drained_of_;  // by job and first stage
   std::map<StageName, std::int64_t> bulk_;                      // slots held by groups that wait
   std::vector<model::NameId> gave_up_;  // jobs whose groups gave back all of them just now
+  std::vector<GroupRef> kept_;          // admitted in this instant to slots that were kept for them
   std::vector<StageName> harmed_;
   std::vector<StageName> failed_groups_;
   std::vector<StageName> dropped_groups_;

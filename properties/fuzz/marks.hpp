@@ -84,8 +84,9 @@ enum class Mark : std::uint8_t {
   collapse_stage,
   bulk_times_out,
   two_bulks_hold,
+  reservation_honoured,
 };
-inline constexpr std::size_t mark_count = static_cast<std::size_t>(Mark::two_bulks_hold) + 1;
+inline constexpr std::size_t mark_count = static_cast<std::size_t>(Mark::reservation_honoured) + 1;
 
 // "group admitted at exact fit".
 [[nodiscard]] std::string_view text_of(Mark mark);

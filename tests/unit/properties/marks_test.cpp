@@ -93,3 +93,26 @@ TEST_CASE("the states of an executor that is lost") {
   CHECK(reached(Mark::lost_before_it_came, run(R"({ "at": "1ms", "lose_executor": "e1" }, )")) ==
         1);
 }
+
+TEST_CASE("slots that are kept for the head of the queue, and launched into") {
+  const auto run = [](const char* of_last, const char* hold) {
+    return R"("cluster": { "executors": [)" + executors("3") + R"(] },
+      "scheduler": { "admission": { "hold": )" +
+           std::string(hold) + R"( } },
+      "jobs": [ { "name": "a", "stages": [ { "name": "s", "tasks": 2, "duration": "4ms" } ] },
+                { "name": "b", "stages": [ { "name": "m", "tasks": 2, "duration": "1ms" },
+                                           { "name": "n", "tasks": 1, "duration": "1ms" } ],
+                  "edges": [ { "from": "m", "to": "n", "kind": "pipelined" } ] },
+                { "name": "c", "submit": "1ms", "stages": [
+                    { "name": "m", "tasks": )" +
+           std::string(of_last) + R"(, "duration": "1ms" },
+                    { "name": "n", "tasks": 1, "duration": "1ms" } ],
+                  "edges": [ { "from": "m", "to": "n", "kind": "pipelined" } ] } ])";
+  };
+  const char* reserve = R"("reserve")";
+  CHECK(reached(Mark::reservation_honoured, run("1", reserve)) == 1);
+  CHECK(reached(Mark::reservation_honoured, run("3", reserve)) == 0);  // it would not fit
+  CHECK(reached(Mark::reservation_honoured, run("1", R"("check")")) == 0);
+  const char* bulk = R"({ "bulk": { "timeout": "1s" } })";
+  CHECK(reached(Mark::reservation_honoured, run("1", bulk)) == 1);  // c found none to hold
+}
