@@ -65,6 +65,7 @@ Expected World::run() {
       call(spec);
     }
   }
+  expect_scaling();
   Instant last = 0;
   while (!dues_.empty()) {
     now_ = std::ranges::min_element(dues_, {}, &Due::at)->at;
@@ -73,6 +74,7 @@ Expected World::run() {
     }
     last = round() ? now_ : last;
     pass();
+    watch_scaling();
   }
   now_ = last;  // W5: nothing is due and somebody lives
   for (Job* job : queue_) {

@@ -9,7 +9,7 @@ namespace rehearse::properties::oracle {
 
 using namespace model;
 
-World::Foreign World::named(const EdgeSpec& edge) const {
+Foreign World::named(const EdgeSpec& edge) const {
   const auto owner = std::ranges::find(scenario_.jobs, edge.from_job, &JobSpec::name);
   const auto stage = std::ranges::find(owner->stages, edge.from_stage, &StageSpec::name);
   return {static_cast<std::size_t>(owner - scenario_.jobs.begin()),
@@ -17,7 +17,7 @@ World::Foreign World::named(const EdgeSpec& edge) const {
 }
 
 // What stages of other jobs a job reads, and what those read in turn, by first mention.
-std::vector<World::Foreign> World::foreign_of(std::size_t reader) const {
+std::vector<Foreign> World::foreign_of(std::size_t reader) const {
   std::vector<Foreign> list;
   const auto add = [&list](Foreign one) {
     if (std::ranges::find(list, one) == list.end()) {

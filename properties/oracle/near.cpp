@@ -48,8 +48,8 @@ bool lies_at(Level level, const Executor& e, NameId place) {
 
 // A15: the first of its executors, then hosts, then racks with room, else as `placement` ranks; no
 // farther than `limit`.
-World::Found World::near(const StageSpec& stage, int partition, Placement rule,
-                         const RoomOf& room_of, Level limit) const {
+Found World::near(const StageSpec& stage, int partition, Placement rule, const RoomOf& room_of,
+                  Level limit) const {
   const auto best = [&](const std::function<bool(const Executor&)>& fits) {
     int found = nobody;
     for (int e = 0; e < std::ssize(executors_); ++e) {

@@ -3,6 +3,7 @@
 // registry: none (a part of the oracle)
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 
 #include "model/resources.hpp"
@@ -332,13 +333,14 @@ bool World::kept_back(const Executor& e) const {
 // A15: by join; those that are due come behind, by when they join (decision 6).
 std::pair<Instant, int> World::number_of(int e) const {
   const Executor& executor = executors_[e];
-  return executor.number != nobody ? std::pair(Instant{-1}, executor.number)
-                                   : std::pair(executor.spec.joins, e);
+  return executor.number != nobody     ? std::pair(Instant{-1}, executor.number)
+         : executor.may_come != nobody ? std::pair(std::numeric_limits<Instant>::max(), e)
+                                       : std::pair(executor.spec.joins, e);
 }
 
 // A4: stages by dominant share, tasks by partition, each where it would go.
-std::optional<std::vector<World::Place>> World::trial(const Job& job, const Unit& unit, bool idle,
-                                                      Level limit) const {
+std::optional<std::vector<Place>> World::trial(const Job& job, const Unit& unit, bool idle,
+                                               Level limit) const {
   Table<ResourceVector> used;
   for (const Executor& e : executors_) {
     const bool fresh = idle || e.used.empty();
@@ -357,7 +359,7 @@ std::optional<std::vector<World::Place>> World::trial(const Job& job, const Unit
           free.number = 0;
           free.gone = false;
           free.holds = 0;
-          return x.is_capacity() ? room(free, stage.profile, used[e]) : 0;
+          return counts_for_capacity(x) ? room(free, stage.profile, used[e]) : 0;
         }
         return kept_back(x) ? 0 : room(x, stage.profile, used[e]);
       };

@@ -110,7 +110,6 @@ std::optional<std::string> refusal(const Scenario& scenario) {
       when(scenario.ties_shuffled, "ties shuffled"),
       when(!scenario.choices.empty(), "choices"),
       when(scenario.workload.has_value(), "a workload"),
-      when(scenario.cluster.autoscale.has_value(), "autoscale"),
       of_axes(scenario.scheduler),
       of_jobs(scenario),
   };

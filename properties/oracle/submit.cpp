@@ -110,8 +110,8 @@ std::vector<Code> World::codes(Job& job, JobRejected& line) {
     found.insert(Code::shared_producer);
   }
   const Counts idle = idle_slots();
-  const bool none =
-      std::ranges::none_of(executors_, [](const Executor& e) { return e.is_capacity(); });
+  const bool none = std::ranges::none_of(
+      executors_, [this](const Executor& e) { return counts_for_capacity(e); });
   for (const Unit& unit : job.units) {
     if (unit.stages.front() >= job.own) {
       continue;  // if it ever runs
@@ -216,7 +216,7 @@ Counts World::idle_slots() const {
   Counts counts(cluster_.profiles.size(), 0);
   for (const Executor& e : executors_) {
     for (std::size_t p = 0; p < counts.size(); ++p) {
-      if (e.is_capacity() && e.serves(ProfileId{p})) {
+      if (counts_for_capacity(e) && e.serves(ProfileId{p})) {
         counts[p] += slots_of(e.spec.resources, cluster_.profiles[p].task);
       }
     }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,6 +48,9 @@ struct Executor {
   std::optional<Instant> died;  // X12: known to nobody but the world
   model::ResourceVector used;   // by tasks, kills that have not taken effect included
   std::size_t epoch = 0;        // X9: successes of launches before this one do not count
+  int may_come = nobody;        // A5: a place within the autoscale maximum, for nobody by name
+  bool asked_for = false;       // by the autoscaler
+  std::optional<Instant> idle_since;  // of the autoscaler's pool
   [[nodiscard]] bool lives() const { return number != nobody && !gone; }
   [[nodiscard]] bool takes_tasks() const { return lives() && holds == 0 && !leaving; }
   [[nodiscard]] bool is_capacity() const {  // A5
@@ -182,6 +186,38 @@ struct Caller {  // of a job of the file, for `after` and X8
   int open = 0;  // copies that may still end
   std::optional<Instant> last_end;
   bool submitted = false;
+};
+
+struct Due {
+  Instant at;
+  int kind;                    // order of inputs in a round (scenario.md 4); deaths are of 1
+  std::int64_t first, second;  // order within the kind
+  std::function<bool()> act;   // false: it had lost its meaning
+};
+
+struct Choice {  // a fault that waits for its moment
+  std::int32_t count = 0;
+  const model::TimedFault* fault;
+};
+
+struct Place {  // of a task of a gang
+  int stage, partition, executor;
+};
+
+struct Foreign {  // a stage of another job of the file
+  std::size_t job, stage;
+  bool operator==(const Foreign&) const = default;
+};
+
+struct Found {
+  int executor = nobody;
+  Level level = Level::any;
+};
+
+struct Restart {  // of a barrier stage that failed, not before this instant
+  Job* job;
+  int stage;
+  Instant from;
 };
 
 }  // namespace rehearse::properties::oracle

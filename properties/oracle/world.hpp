@@ -28,33 +28,7 @@ class World {
   using Action = std::function<bool()>;  // false: it had lost its meaning
   using RoomOf = std::function<std::int64_t(int)>;
   using Gangs = std::vector<std::pair<Job*, int>>;  // jobs and their units, or stages
-  struct Due {
-    Instant at;
-    int kind;                    // order of inputs in a round (scenario.md 4); deaths are of 1
-    std::int64_t first, second;  // order within the kind
-    Action act;
-  };
   using Progress = std::map<const Unit*, std::set<std::pair<NameId, std::int32_t>>>;
-  struct Choice {  // a fault that waits for its moment
-    std::int32_t count = 0;
-    const model::TimedFault* fault;
-  };
-  struct Place {  // of a task of a gang
-    int stage, partition, executor;
-  };
-  struct Foreign {  // a stage of another job of the file
-    std::size_t job, stage;
-    bool operator==(const Foreign&) const = default;
-  };
-  struct Found {
-    int executor = nobody;
-    Level level = Level::any;
-  };
-  struct Restart {  // of a barrier stage that failed, not before this instant
-    Job* job;
-    int stage;
-    Instant from;
-  };
 
   // clock.cpp: scenario.md 4, faults, callers
   void at(Instant when, int kind, std::int64_t first, std::int64_t second, Action act);
@@ -105,6 +79,28 @@ class World {
   void make_yourselves(const Job& over);
   void want_others(const Stage& original);
   [[nodiscard]] Gangs stand_ins(const Stage& original);
+
+  // scale.cpp: the autoscaler
+  void expect_scaling();
+  bool scale();
+  void ask_for_one();
+  void watch_scaling();
+  void plan_round();
+  void plan_leave();
+  [[nodiscard]] bool pooled(const Executor& e) const;
+  [[nodiscard]] int pool_size() const;
+  [[nodiscard]] int room_in_pool() const;
+  [[nodiscard]] int lacking() const;
+  [[nodiscard]] bool counts_for_capacity(const Executor& e) const;
+  [[nodiscard]] bool all_over() const;
+  [[nodiscard]] std::int64_t slots_of_one(std::size_t profile) const;
+  [[nodiscard]] Counts waiting() const;
+  [[nodiscard]] bool anything_waits() const;
+  [[nodiscard]] int needed() const;
+  [[nodiscard]] bool below_min() const;
+  [[nodiscard]] bool one_too_many() const;
+  [[nodiscard]] bool idles(int executor) const;
+  [[nodiscard]] std::optional<int> longest_idle() const;
 
   // pass.cpp: queue, admission, placement
   void pass();
@@ -232,12 +228,15 @@ class World {
   bool loss_noticed_ = false;
   bool again_ = false;  // A8: the pass changed what a pass looks at
   bool cut_ = false;    // a job ended in it: the rest of the pass is for the next round
-  std::optional<std::pair<Job*, int>> head_;     // A16, of the pass at hand
-  std::map<int, std::set<int>> announced_;       // in this step: a parent, and whom it was told to
-  Gangs ruled_out_;                              // of the pass at hand
-  std::vector<int> freed_;                       // in this step, by kills: executors
-  Gangs wanted_;                                 // in this step: of what is to be done again
-  std::vector<Restart> restarts_;                // by failure
+  std::optional<std::pair<Job*, int>> head_;  // A16, of the pass at hand
+  std::map<int, std::set<int>> announced_;    // in this step: a parent, and whom it was told to
+  Gangs ruled_out_;                           // of the pass at hand
+  std::vector<int> freed_;                    // in this step, by kills: executors
+  Gangs wanted_;                              // in this step: of what is to be done again
+  std::vector<Restart> restarts_;             // by failure
+  std::optional<Instant> waits_since_, next_round_, next_leave_;  // of the autoscaler
+  Instant last_round_ = 0;
+  int round_size_ = 1, asked_ = 0;
   std::vector<model::SlotReturned> after_step_;  // slots of A10 that a kill returns
 };
 
