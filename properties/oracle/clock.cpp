@@ -67,20 +67,23 @@ Expected World::run() {
   }
   expect_scaling();
   Instant last = 0;
-  while (!dues_.empty()) {
-    now_ = std::ranges::min_element(dues_, {}, &Due::at)->at;
-    if (scenario_.horizon && now_ > *scenario_.horizon) {
-      return std::move(out_);
+  for (bool over = false; !over;) {
+    while (!dues_.empty()) {
+      now_ = std::ranges::min_element(dues_, {}, &Due::at)->at;
+      if (scenario_.horizon && now_ > *scenario_.horizon) {
+        return std::move(out_);
+      }
+      last = round() ? now_ : last;
+      pass();
+      watch_scaling();
     }
-    last = round() ? now_ : last;
-    pass();
-    watch_scaling();
-  }
-  now_ = last;  // W5: nothing is due and somebody lives
-  for (Job* job : queue_) {
-    if (!job->over) {
-      end_job(*job, JobOutcome::failed, Code::deadlock);
+    now_ = last;  // W5: nothing is due and somebody lives
+    for (Job* job : queue_) {
+      if (!job->over) {
+        end_job(*job, JobOutcome::failed, Code::deadlock);
+      }
     }
+    over = dues_.empty();  // X8: the caller may submit again
   }
   return std::move(out_);
 }

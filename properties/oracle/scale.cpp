@@ -183,11 +183,14 @@ bool World::scale() {
 }
 
 bool World::below_min() const {
-  return pool_size() < cluster_.autoscale->min && room_in_pool() > 0;
+  const Autoscale& rule = *cluster_.autoscale;
+  return room_in_pool() > rule.max - rule.min;  // who is due counts
 }
 
 bool World::one_too_many() const {
-  return pool_size() > std::max(cluster_.autoscale->min, needed());
+  const auto there = std::ranges::count_if(
+      executors_, [this](const Executor& e) { return pooled(e) && e.lives(); });
+  return there > std::max(cluster_.autoscale->min, needed());
 }
 
 // It runs nothing, and nothing that a live job may read, or a group has not committed, lies there.
@@ -198,17 +201,20 @@ bool World::idles(int e) const {
     return false;
   }
   const auto here = [e](const auto& finished) { return finished.second == e; };
-  const auto holds = [this, e](const Stage& stage) {  // what outlives executors is held by none
-    return !config_.outputs_survive_executor && stage.read &&
-           std::ranges::find(stage.output, e) != stage.output.end();
+  const auto lies = [e](const Stage& stage) {
+    return std::ranges::find(stage.output, e) != stage.output.end();
+  };
+  const auto holds = [&](const Stage& stage) {  // what outlives executors is held by none
+    return !config_.outputs_survive_executor && stage.read && lies(stage);
   };
   return std::ranges::none_of(jobs_, [&](const Job& job) {
     for (int s = 0; s < std::ssize(job.stages) && !job.over; ++s) {
       const Stage& stage = job.stages[s];
       const Unit& unit = job.unit(s);
-      const bool group = unit.group() && unit.state == UnitState::running;
-      if ((group && std::ranges::any_of(stage.where, here)) || holds(stage) ||
-          (stage.dormant && stage.original != nullptr && holds(*stage.original))) {
+      const bool gang = unit.gang && unit.state == UnitState::running;
+      const bool barrier = gang && !unit.group();
+      if ((gang && std::ranges::any_of(stage.where, here)) || (barrier && lies(stage)) ||
+          holds(stage) || (stage.dormant && stage.original != nullptr && holds(*stage.original))) {
         return true;
       }
     }

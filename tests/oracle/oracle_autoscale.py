@@ -14,6 +14,7 @@ def executor(name, cpus=1):
     return {"name": name, "profile": "default", "resources": {"cpus": cpus}}
 
 
+ONE = {"profile": "default", "resources": {"cpus": 1}}
 LIKE = {"profile": "default", "resources": {"cpus": 2}}
 
 
@@ -100,6 +101,17 @@ CASES = {
         [job("q", 2, "100ms")],
         [added(0, "e0"), added(40, "auto1"), "140 job_end q succeeded"],
         [{"at": "12ms", "lose_executor": "auto0"}]),
+    # auto1 was never asked for: its loss is none, nor that of the host on which it would have been.
+    "whom nobody asked for takes nobody along": case(
+        [{**executor("e0"), "host": "h0"}],
+        {"max": 3, "startup": "1ms", "executor": {**ONE, "host": "h0"}}, [job("q", 1, "30ms")],
+        [added(0, "e0"), "30 job_end q succeeded"],
+        [{"at": "10ms", "lose_executor": "auto1", "cause": "host"}]),
+    # e1 is due: two are not below min.
+    "whoever is due counts for min": case(
+        [executor("e0"), {**executor("e1"), "joins": "20ms"}],
+        {"min": 2, "max": 3, "startup": "1ms"}, [job("q", 1, "30ms")],
+        [added(0, "e0"), added(20, "e1"), "30 job_end q succeeded"]),
     # Two of q are waiting when nothing lives, and auto0 takes both; with max 0 there is nobody.
     "what may come is capacity": case(
         [], {"max": 1, "backlog": "0s", "startup": "7ms", "executor": LIKE},
