@@ -566,6 +566,14 @@ bool World::starves(const Job& job, const Unit& unit) const {
   const bool pending = open != nullptr && (!open->fresh.empty() || !open->retries.empty());
   const bool live = unit.state == UnitState::waiting || unit.state == UnitState::delayed ||
                     (!unit.group() && pending);
+  if (unit.group() && unit.state == UnitState::running) {  // of those one slot for each try to come
+    const Counts idle = idle_slots();
+    return !job.over && std::ranges::any_of(unit.stages, [&](int s) {
+      const Attempt* member = job.stages[s].open();
+      return member != nullptr && !(member->fresh.empty() && member->retries.empty()) &&
+             idle[job.stages[s].spec->profile.index()] == 0;
+    });
+  }
   return !job.over && live && !can_ever_fit(job, unit);
 }
 

@@ -42,7 +42,7 @@ bool World::available(const Stage& stage) {
   if (stage.dormant) {
     return stage.original != nullptr && available(*stage.original);
   }
-  return stage.spec->tasks == 0 ? stage.completed_once
+  return stage.spec->tasks == 0 ? stage.there
                                 : std::ranges::find(stage.output, nobody) == stage.output.end();
 }
 
@@ -274,6 +274,7 @@ void World::complete(Job& job, int s, StageStatus status, std::optional<StageRea
   Stage& stage = job.stages[s];
   stage.attempts.back().open = false;
   stage.completed_once = stage.completed_once || status == StageStatus::success;
+  stage.there = stage.there || status == StageStatus::success;
   say(StageCompleted{job.ref(s), status, reason}, clause);
 }
 

@@ -161,6 +161,7 @@ void World::admit(Job& job, Unit& unit, std::vector<Place> places) {
   if (++unit.attempt > 0 && unit.group()) {  // X10 (b): what was registered is void from here on
     for (const int s : unit.stages) {
       std::ranges::fill(job.stages[s].output, nobody);
+      job.stages[s].there = false;
     }
     for (Job* reader : queue_) {
       unready(*reader);

@@ -102,6 +102,7 @@ struct Stage {
   std::set<int> committed;  // C8
   int failed_in_row = 0;    // X9
   bool completed_once = false;
+  bool there = false;                     // complete, and not void since (X10)
   bool given = false;                     // was whole once
   bool read = false;                      // a regular edge leaves it
   bool shared = false;                    // one to another job does
