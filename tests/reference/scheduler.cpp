@@ -53,16 +53,19 @@ class Scheduler final : public World {
     return bound.valid() && bound != id ? 0 : slots_of(amounts, profile(id).task);
   }
 
+  // An attempt demands a slot only while a task of it has none (decision 19).
   bool never_fits(const Stage& stage) {
     const auto serves = [&](const Executor& one) {
       return counts(one) && slots(one, one.spec->resources, stage) > 0;
     };
-    return stage.spec->tasks > 0 && ranges::none_of(executors_, serves);
+    const bool demands = stage.state == Stage::running
+                             ? has(stage.partitions, Partition::pending, &Partition::state)
+                             : stage.state != Stage::idle && stage.spec->tasks > 0;
+    return demands && ranges::none_of(executors_, serves);
   }
 
   void submit_job(Job& job) override {
-    const auto never = [&](const Stage& one) { return one.home == job.spec && never_fits(one); };
-    const auto lacks = ranges::find_if(job.stages, never);
+    const auto lacks = ranges::find_if(job.stages, std::bind_front(&Scheduler::never_fits, this));
     const bool none = ranges::none_of(executors_, counts);
     JobRejected line{job.name, {}, {}, {}, {}, {}};
     if (lacks != job.stages.end()) {
@@ -166,9 +169,7 @@ class Scheduler final : public World {
 
   // A14: grace runs for each job with a stage left to do that nothing could ever serve.
   void check_starved(Job& job) {
-    const auto starves = [this](const Stage& one) {
-      return one.state != Stage::idle && never_fits(one);
-    };
+    const auto starves = [this](const Stage& one) { return never_fits(one); };
     const bool starved = job.alive && ranges::any_of(job.stages, starves);
     const bool runs = job.grace % 2 == 1;
     job.grace += starved != runs ? 1 : 0;
@@ -207,11 +208,10 @@ class Scheduler final : public World {
   // One line for each attempt; a failed one comes again after its delay (decision 2).
   void complete(Stage& stage, StageStatus status, std::optional<StageReason> reason) {
     const auto& rules = scenario_.scheduler.failure;
-    const bool at_once = !reason || reason == StageReason::incomplete;
     stage.failed_attempts = reason ? stage.failed_attempts + 1 : 0;
     const bool exhausted = stage.failed_attempts >= rules.max_stage_attempts;
     stage.state = exhausted ? Stage::exhausted : Stage::failed;
-    stage.delay = at_once ? 0 : rules.resubmit_delay;
+    stage.delay = !reason || reason == StageReason::incomplete ? 0 : rules.resubmit_delay;
     emit(StageCompleted{stage.ref(), status, reason});
   }
 
