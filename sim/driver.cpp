@@ -507,6 +507,9 @@ void Driver::deliver_late(const Event& event) {
 void Driver::deliver_pending(std::uint32_t slot) {
   const Pending pending = pending_[slot];
   free_pending_.push_back(slot);
+  if (is_idle_step(pending, now_)) {
+    return;  // since this instant began
+  }
   switch (pending.what) {
     case Pending::What::fault:
       fire_fault(pending.index);

@@ -177,11 +177,12 @@ void Driver::lose(const model::LoseExecutor& fault) {
   const std::uint32_t named = executor_named(fault.executor);
   std::optional<model::NameId> host;
   for (std::uint32_t i = 0; i < expected_.size(); ++i) {
-    if (expected_[i].spec->name != fault.executor) {
+    const bool unasked = expected_[i].own && !expected_[i].asked;  // decision 13: is not there at all
+    if (expected_[i].spec->name != fault.executor || unasked) {
       continue;
     }
     host = expected_[i].spec->host;
-    if (expected_[i].due && (!expected_[i].own || expected_[i].asked)) {
+    if (expected_[i].due) {
       expected_[i].due = false;
       ++unseen_.never_joined;
       if (scaling_) {

@@ -139,9 +139,6 @@ void Driver::settle_scaling() {
 
 void Driver::scale() {
   Scaling& scaling = *scaling_;
-  if (scaling.armed != now_) {
-    return;
-  }
   scaling.armed.reset();
   const Autoscaler::Steps steps = scaling.policy.act(now_, core_.backlog());
   for (std::int64_t i = 0; i < steps.requests; ++i) {
