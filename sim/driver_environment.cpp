@@ -177,7 +177,8 @@ void Driver::lose(const model::LoseExecutor& fault) {
   const std::uint32_t named = executor_named(fault.executor);
   std::optional<model::NameId> host;
   for (std::uint32_t i = 0; i < expected_.size(); ++i) {
-    const bool unasked = expected_[i].own && !expected_[i].asked;  // decision 13: is not there at all
+    // Decision 13: whom nobody asked for is not there at all.
+    const bool unasked = expected_[i].own && !expected_[i].asked;
     if (expected_[i].spec->name != fault.executor || unasked) {
       continue;
     }
