@@ -16,11 +16,9 @@ void update_offers(Machine& m, ExecutorId executor) {
   const bool canary = planted(Mutant::mu60) && m.seed % 100 == 0;
   offers = offers || (row.phase == ExecutorPhase::live &&
                       ((planted(Mutant::mu22) && row.holds == 0) || canary));
-  const bool wanted = m.wants_pass;
   if (offers && !m.slots.is_open(executor)) {
     m.slots.open(executor);
-    m.wants_pass = true;
-    m.wants_pass = planted(Mutant::c10) ? wanted : m.wants_pass;
+    m.wants_pass = m.wants_pass || !planted(Mutant::c10);
   } else if (!offers && m.slots.is_open(executor)) {
     m.slots.close(executor);
     m.wants_pass = m.wants_pass || m.keeps_expected_ends;  // A17: the head may have to wait longer

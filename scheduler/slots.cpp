@@ -81,12 +81,11 @@ ExecutorId Ledger::add(const model::ResourceVector& own, ProfileId bound, std::u
   }
   const model::ResourceVector& total = factor_ == 1 ? own : shared;
   reserve_first(amounts_);
-  const auto start = static_cast<std::ptrdiff_t>(amounts_.size());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
   amounts_.insert(amounts_.end(), total.begin(), total.end());
-  for (auto amount = amounts_.begin() + start; planted(Mutant::mu03) && amount != amounts_.end();
-       ++amount) {
-    *amount *= 2;
+  if (planted(Mutant::mu03)) {
+    const auto both = 2 * static_cast<std::ptrdiff_t>(resources_);
+    std::for_each(amounts_.end() - both, amounts_.end(), [](std::int64_t& amount) { amount *= 2; });
   }
   reserve_first(rows_);
   reserve_first(name_keys_);

@@ -44,6 +44,7 @@ RadixHeap::Bucket RadixHeap::detach(std::size_t index) {
   const Bucket bucket = buckets_[index];
   buckets_[index] = Bucket{};
   const std::size_t level = index / slots;
+  RH_CHECK(level < levels);
   slots_used_[level] &= ~(std::uint64_t{1} << (index % slots));
   if (slots_used_[level] == 0) {
     levels_used_ &= ~(std::uint32_t{1} << level);
