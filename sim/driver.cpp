@@ -358,16 +358,14 @@ void Driver::run_round(model::Instant instant) {
                                     : tag.sequence;
     due.push_back({kind, order, event, {}});
   }
-  for (; next_planned_ < planned.size() && planned[next_planned_].at == instant; ++next_planned_) {
-    due.push_back({InputKind::submission,
-                   submission_order(planned[next_planned_]),
-                   {},
-                   planned[next_planned_]});
+  for (std::size_t i = next_planned_; i < planned.size() && planned[i].at == instant; ++i) {
+    due.push_back({InputKind::submission, submission_order(planned[i]), {}, planned[i]});
   }
   order_round(due);
   note_timer_ties(due);
   for (const Due& input : due) {
     if (input.event == Event{} && input.submission.spec.valid()) {
+      ++next_planned_;
       submit(input.submission);
     } else {
       deliver(input.event);
