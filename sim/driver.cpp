@@ -332,12 +332,13 @@ void Driver::run_round(model::Instant instant) {
   const auto fresh = std::ranges::find_if_not(batch_, stale);
   if (!arrivals && fresh == batch_.end()) {
     std::ranges::for_each(batch_, [this](const Event& event) { deliver_late(event); });
-    const bool timers_only = std::ranges::all_of(batch_, [](const Event& event) {
-      return static_cast<InputKind>(event.tag().event_class) == InputKind::timer;
+    // A timer that is void lengthens no run, nor does what the autoscaler would have done.
+    const bool tasks = std::ranges::any_of(batch_, [](const Event& event) {
+      return static_cast<InputKind>(event.tag().event_class) == InputKind::task;
     });
     forget_batch();
-    idle_until_ = timers_only ? idle_until_ : instant;  // a timer that is void lengthens no run
-    return;                                             // W5: nothing happens at it
+    idle_until_ = tasks ? instant : idle_until_;
+    return;  // W5: nothing happens at it
   }
   now_ = instant;
   core_.set_now(now_);

@@ -118,6 +118,7 @@ class Driver {
   void member_leaves(std::uint32_t executor);
   void member_will_not_come(std::uint32_t expected);
   [[nodiscard]] bool work_to_come() const;
+  [[nodiscard]] model::ExecutorSpec spec_of(std::size_t number);
   [[nodiscard]] bool is_idle_step(const Pending& pending, model::Instant instant) const;
   void note_outputs();  // after each logical line
   void settle_scaling();

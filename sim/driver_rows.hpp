@@ -132,7 +132,8 @@ struct Scaling {
   explicit Scaling(const model::Scenario& scenario);
   Autoscaler policy;
   std::deque<model::ExecutorSpec> specs;  // auto0, auto1, ...
-  std::deque<std::uint32_t> candidates;   // ExpectedIds that may still be asked for
+  std::size_t asked = 0;                  // for how many so far: the first of specs
+  std::deque<std::uint32_t> candidates;   // ExpectedIds that may still be asked for: the next
   std::optional<model::Instant> armed;    // its next step
 };
 

@@ -52,20 +52,30 @@ void Driver::start_scaling() {
   settle_scaling();
 }
 
-// As many as may still be asked for are due, each under the name that it will have.
+// Of the executor of the pool with the number.
+model::ExecutorSpec Driver::spec_of(std::size_t number) {
+  model::ExecutorSpec spec = scenario_.cluster.autoscale->executor;
+  const std::string text = std::to_string(number);
+  const std::string name = "auto" + text;
+  spec.name = names_->intern(name);
+  spec.host = names_->intern(
+      spec.host.valid() ? numbered(std::string(names_->text(spec.host)), text) : "h-" + name);
+  return spec;
+}
+
+// As many as may still be asked for are due, each under the name that it will have. A name of one
+// that nobody asked for is the next one's.
 void Driver::fit_candidates() {
   Scaling& scaling = *scaling_;
   const auto room = static_cast<std::size_t>(scaling.policy.room());
   while (scaling.candidates.size() < room) {
-    const std::string number = std::to_string(scaling.specs.size());
-    model::ExecutorSpec spec = scenario_.cluster.autoscale->executor;
-    const std::string name = "auto" + number;
-    spec.name = names_->intern(name);
-    spec.host = names_->intern(
-        spec.host.valid() ? numbered(std::string(names_->text(spec.host)), number) : "h-" + name);
-    scaling.specs.push_back(spec);
+    const std::size_t number = scaling.asked + scaling.candidates.size();
+    if (number == scaling.specs.size()) {
+      scaling.specs.push_back(spec_of(number));
+    }
+    const model::ExecutorSpec& spec = scaling.specs[number];
     scaling.candidates.push_back(static_cast<std::uint32_t>(expected_.size()));
-    expected_.push_back({&scaling.specs.back(), now_, true, expected_.size(), true});
+    expected_.push_back({&spec, now_, true, expected_.size(), true});
     step(scheduler::ExpectExecutor{spec});
   }
   while (scaling.candidates.size() > room) {
@@ -147,6 +157,7 @@ void Driver::scale() {
     pending.what = Pending::What::join;
     pending.index = scaling.candidates.front();
     scaling.candidates.pop_front();
+    ++scaling.asked;
     ExpectedSim& row = expected_[pending.index];
     row.asked = true;
     const model::DecisionPlace where{
