@@ -25,8 +25,7 @@ class Deferred final : public MonitorOf<Deferred> {
       return;
     }
     if (event.as<model::OutputsRegistered>() != nullptr) {
-      registered_.push_back(
-          {{seen.job_index, seen.stage->group}, track().name(*seen.job, *seen.group)});
+      registered_.push_back({{seen.job_index, seen.stage->group}, first_of(seen)});
     } else if (const auto* completed = event.as<model::StageCompleted>()) {
       if (completed->status == model::StageStatus::success) {
         extend(completed->stage, seen);
@@ -43,27 +42,34 @@ class Deferred final : public MonitorOf<Deferred> {
 
   void instant_over() override {
     if (open_.group != no_index) {
-      found(fmt::format("{} completed members without group_committed behind them (C4)", name_));
+      found(fmt::format("{} completed members without group_committed behind them (C4)",
+                        track().name(first_)));
       open_ = {};
     }
     for (const Registered& group : registered_) {
-      found(fmt::format("{} registered outputs outside its commit (C2)", group.name));
+      found(
+          fmt::format("{} registered outputs outside its commit (C2)", track().name(group.first)));
     }
     registered_.clear();
   }
 
  private:
+  // What a group is called by; its name is made for a finding only.
+  [[nodiscard]] static model::StageRef first_of(const Seen& seen) {
+    return {seen.job->name, seen.job->body->stages[seen.group->first].name, {}};
+  }
+
   void extend(const model::StageRef& stage, const Seen& seen) {
     const GroupRef ref{seen.job_index, seen.stage->group};
     const bool goes_on =
         open_.group == ref.group && open_.job == ref.job && track().sequence() == begun_at_ + next_;
     if (!goes_on) {
       if (open_.group != no_index) {
-        found(
-            fmt::format("the block of {} was interrupted by {} (C4)", name_, track().name(stage)));
+        found(fmt::format("the block of {} was interrupted by {} (C4)", track().name(first_),
+                          track().name(stage)));
       }
       open_ = ref;
-      name_ = track().name(*seen.job, *seen.group);
+      first_ = first_of(seen);
       begun_at_ = track().sequence();
       next_ = 0;
       check_all_done(seen);
@@ -71,7 +77,7 @@ class Deferred final : public MonitorOf<Deferred> {
     const std::vector<Index>& order = seen.group->topological;
     if (next_ >= order.size() || &seen.job->body->stages[order[next_]] != seen.stage) {
       found(fmt::format("{} completed out of topological order in the block of {} (C4)",
-                        track().name(stage), name_));
+                        track().name(stage), track().name(first_)));
     }
     ++next_;
   }
@@ -81,8 +87,9 @@ class Deferred final : public MonitorOf<Deferred> {
     for (const Index member : seen.group->members) {
       const Stage& stage = seen.job->body->stages[member];
       if (stage.done < stage.tasks) {
-        found(fmt::format("members of {} completed while {} has {} of {} tasks done (C2)", name_,
-                          track().name(*seen.job, stage), stage.done, stage.tasks));
+        found(fmt::format("members of {} completed while {} has {} of {} tasks done (C2)",
+                          track().name(first_), track().name(*seen.job, stage), stage.done,
+                          stage.tasks));
       }
     }
   }
@@ -103,13 +110,13 @@ class Deferred final : public MonitorOf<Deferred> {
 
   struct Registered {
     GroupRef ref;
-    std::string name;
+    model::StageRef first;
   };
   std::vector<Registered> registered_;  // in this instant, their commit has not come yet
   GroupRef open_;                       // the group whose block is being read
-  std::string name_;
-  std::uint64_t begun_at_ = 0;  // sequence of its first stage_completed
-  std::size_t next_ = 0;        // members completed so far
+  model::StageRef first_;               // of its stages, which names it
+  std::uint64_t begun_at_ = 0;          // sequence of its first stage_completed
+  std::size_t next_ = 0;                // members completed so far
 };
 
 }  // namespace

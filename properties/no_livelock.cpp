@@ -219,27 +219,27 @@ class NoLivelock final : public MonitorOf<NoLivelock> {
     Runs& runs = runs_of(seen);
     const Group& group = *seen.group;
     const model::FailureConfig& failure = config().failure;
-    const std::string name = track().name(*seen.job, group);
+    const auto name = [&] { return track().name(*seen.job, group); };
     // A12: a barrier stage, a gang of one, runs again as SS-3.6 says, whatever the axis; how often
     // is a matter of its attempts.
     const bool several = group.gang_of_several();
     if (several && runs.failed > failure.rerun_max &&
         failure.group == model::GroupFailure::rerun_group) {
-      found(fmt::format("{} runs again after {} failures, {} reruns are allowed (X16)", name,
+      found(fmt::format("{} runs again after {} failures, {} reruns are allowed (X16)", name(),
                         runs.failed, failure.rerun_max));
     }
     if (runs.failed > 0 && group.state == GroupState::failed &&
         track().now() - runs.failed_at < (several ? failure.rerun_delay : failure.resubmit_delay)) {
-      found(fmt::format("{} runs again {} ns after its failure, before its delay (X16)", name,
+      found(fmt::format("{} runs again {} ns after its failure, before its delay (X16)", name(),
                         track().now() - runs.failed_at));
     }
     runs.after_commit += group.state == GroupState::committed ? 1 : 0;
     if (runs.after_commit > failure.max_stage_attempts) {
-      found(fmt::format("{} runs again after its commit for the {}th time (X10)", name,
+      found(fmt::format("{} runs again after its commit for the {}th time (X10)", name(),
                         runs.after_commit));
     }
     if (repeats(runs.admitted)) {
-      found(fmt::format("{} is admitted again and again within one instant (VE-L6)", name));
+      found(fmt::format("{} is admitted again and again within one instant (VE-L6)", name()));
     }
     check_retry(seen, runs);
     const model::AdmissionConfig& admission = config().admission;
@@ -247,7 +247,7 @@ class NoLivelock final : public MonitorOf<NoLivelock> {
     const bool judged = under_retry(runs, group) && runs.queued == 1 && group.waits &&
                         most_waiting_ <= admission.depth;
     if (judged && (track().now() - runs.refused_at) % admission.retry_interval != 0) {
-      found(fmt::format("{} was admitted between two checks (A6)", name));
+      found(fmt::format("{} was admitted between two checks (A6)", name()));
     }
   }
 

@@ -86,18 +86,18 @@ class Reservation final : public MonitorOf<Reservation> {
       for (const std::int64_t n : group.owed) {
         owed += n;
       }
-      const std::string name = track().name(track().job(ref.job), group);
+      const auto name = [&] { return track().name(track().job(ref.job), group); };
       if (group.state == GroupState::admitted && owed > group.reserved) {
         found(fmt::format("{} was admitted, {} of its slots are neither taken nor reserved (A2)",
-                          name, owed - group.reserved));
+                          name(), owed - group.reserved));
       }
       const bool again = piecewise() && group.live();  // it ended and waits anew in this instant
       if (group.closed_in == track().instant() && group.reserved > 0 && !again) {
-        found(
-            fmt::format("{} has ended and still has {} slots reserved (X4)", name, group.reserved));
+        found(fmt::format("{} has ended and still has {} slots reserved (X4)", name(),
+                          group.reserved));
       }
       if (piecewise() && group.state == GroupState::queued && !group.waits && group.reserved > 0) {
-        found(fmt::format("{} is not ready and still has {} slots reserved (X15)", name,
+        found(fmt::format("{} is not ready and still has {} slots reserved (X15)", name(),
                           group.reserved));
       }
     }
