@@ -65,6 +65,15 @@ void DriverMemory::clear() {
   free_pending.clear();
 }
 
+std::shared_ptr<model::NameTable> DriverMemory::table_of(const model::NameTable& scenario_names) {
+  if (names == nullptr || names.use_count() > 1) {
+    names = std::make_shared<model::NameTable>(scenario_names);
+  } else {
+    *names = scenario_names;
+  }
+  return names;
+}
+
 RunMemory::RunMemory() = default;
 RunMemory::~RunMemory() = default;
 
@@ -82,7 +91,7 @@ Driver::Driver(const model::Scenario& scenario, const scheduler::PolicySet& poli
       options_(options),
       own_(options.memory == nullptr ? std::make_unique<DriverMemory>() : nullptr),
       memory_(own_ ? *own_ : options.memory->driver()),
-      names_(std::make_shared<model::NameTable>(scenario.names)),
+      names_(memory_.table_of(scenario.names)),
       observers_(observers.begin(), observers.end()),
       named_(scenario.choices),
       decisions_(options.decisions != nullptr ? *options.decisions : seeded_),

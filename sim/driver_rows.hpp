@@ -154,8 +154,11 @@ struct DriverMemory {
   std::vector<std::uint32_t> executor_named;
   std::vector<Pending> pending;
   std::vector<std::uint32_t> free_pending;
+  std::shared_ptr<model::NameTable> names;  // of the last run
 
   void clear();
+  // A table that starts as the scenario's: the last run's again, unless somebody still reads it.
+  [[nodiscard]] std::shared_ptr<model::NameTable> table_of(const model::NameTable& scenario_names);
 };
 
 }  // namespace rehearse::sim

@@ -26,26 +26,34 @@ std::uint32_t hash_of(std::string_view text) {
 
 }  // namespace
 
-NameTable::NameTable(const NameTable& other) {
+NameTable::NameTable(const NameTable& other) { *this = other; }
+
+// Blocks hold the texts of all entries in the order of these, and nothing else.
+NameTable& NameTable::operator=(const NameTable& other) {
+  if (this == &other) {
+    return *this;
+  }
   entries_.reserve(2 * other.entries_.size());  // a copy is made to grow
   entries_ = other.entries_;
   slots_ = other.slots_;
   std::size_t size = 0;
-  for (const Entry& entry : entries_) {
-    size += entry.length;
+  for (const std::vector<char>& block : other.blocks_) {
+    size += block.size();
   }
-  if (size > 0) {
+  if (blocks_.empty() || blocks_.back().capacity() < size) {
+    blocks_.clear();
     blocks_.emplace_back().reserve(2 * size + block_size_min);
-    for (Entry& entry : entries_) {
-      entry.text = keep({entry.text, entry.length});
-    }
   }
-}
-
-NameTable& NameTable::operator=(const NameTable& other) {
-  if (this != &other) {
-    NameTable copy(other);
-    *this = std::move(copy);
+  blocks_.erase(blocks_.begin(), blocks_.end() - 1);  // the last one is the greatest
+  std::vector<char>& texts = blocks_.back();
+  texts.clear();
+  for (const std::vector<char>& block : other.blocks_) {
+    texts.insert(texts.end(), block.begin(), block.end());
+  }
+  const char* text = texts.data();
+  for (Entry& entry : entries_) {
+    entry.text = text;
+    text += entry.length;
   }
   return *this;
 }

@@ -18,7 +18,7 @@ class NameTable {
  public:
   NameTable() = default;
   NameTable(const NameTable& other);
-  NameTable& operator=(const NameTable& other);
+  NameTable& operator=(const NameTable& other);  // into the room that is there
   NameTable(NameTable&&) noexcept = default;
   NameTable& operator=(NameTable&&) noexcept = default;
   ~NameTable() = default;
