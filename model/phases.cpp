@@ -28,9 +28,14 @@ class Phases {
       visit(stage);
     }
     Rows rows;
+    auto end = static_cast<std::uint32_t>(before_.size() + 1);
+    rows.list.push_back(end);
     for (const Stages& before : before_) {
-      rows.values.insert(rows.values.end(), before.begin(), before.end());
-      rows.offsets.push_back(static_cast<std::uint32_t>(rows.values.size()));
+      end += static_cast<std::uint32_t>(before.size());
+      rows.list.push_back(end);
+    }
+    for (const Stages& before : before_) {
+      rows.list.insert(rows.list.end(), before.begin(), before.end());
     }
     return rows;
   }

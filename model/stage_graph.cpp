@@ -33,18 +33,23 @@ void put_in_order(std::vector<Pair>& pairs) {
 // Rows of `value` by `key`, first and second or the reverse; of pairs in order they ascend.
 Rows rows_by(const std::vector<Pair>& pairs, std::size_t count, std::uint32_t Pair::* key,
              std::uint32_t Pair::* value) {
-  Rows rows{.offsets = std::vector<std::uint32_t>(count + 2),  // one too many while rows are filled
-            .values = std::vector<std::uint32_t>(pairs.size())};
+  if (count == 0) {
+    return {};
+  }
+  // While rows are filled each start stands one place further on.
+  Rows rows{.list = std::vector<std::uint32_t>(count + 1 + pairs.size())};
+  std::vector<std::uint32_t>& list = rows.list;
   for (const Pair& pair : pairs) {
-    ++rows.offsets[pair.*key + 2];
+    ++list[pair.*key + 1];
   }
-  for (std::size_t i = 2; i < rows.offsets.size(); ++i) {
-    rows.offsets[i] += rows.offsets[i - 1];
+  auto next = static_cast<std::uint32_t>(count + 1);
+  for (std::size_t i = 1; i <= count; ++i) {
+    next += std::exchange(list[i], next);
   }
+  list[0] = static_cast<std::uint32_t>(count + 1);
   for (const Pair& pair : pairs) {
-    rows.values[rows.offsets[pair.*key + 1]++] = pair.*value;
+    list[list[pair.*key + 1]++] = pair.*value;
   }
-  rows.offsets.pop_back();
   return rows;
 }
 
@@ -69,16 +74,17 @@ bool ascends(const std::vector<Pair>& pairs) {
   return std::ranges::all_of(pairs, [](const Pair& pair) { return pair.first < pair.second; });
 }
 
+std::vector<std::uint32_t> file_order(std::size_t count) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
 // Kahn's algorithm with a heap, so that ties go to the smallest index. Empty if there is a cycle.
 std::vector<std::uint32_t> topological_order(const std::vector<Pair>& pairs, std::size_t count) {
-  if (ascends(pairs)) {
-    std::vector<std::uint32_t> order(count);
-    std::iota(order.begin(), order.end(), 0U);
-    return order;
-  }
   const Rows children = rows_of(pairs, count);
   std::vector<std::uint32_t> parents_left(count, 0);
-  for (const std::uint32_t child : children.values) {
+  for (const std::uint32_t child : children.values()) {
     ++parents_left[child];
   }
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready;
@@ -142,10 +148,28 @@ std::vector<std::uint32_t> find_cycle(const std::vector<Pair>& pairs, std::size_
   return path;
 }
 
+struct Order {
+  std::vector<std::uint32_t> order;  // empty: there is a cycle
+  std::vector<std::uint32_t> cycle;
+};
+// Of a graph of two kinds of pairs.
+Order order_or_cycle(const std::vector<Pair>& some, const std::vector<Pair>& others,
+                     std::size_t count) {
+  if (ascends(some) && ascends(others)) {
+    return {file_order(count), {}};
+  }
+  std::vector<Pair> all = some;
+  all.insert(all.end(), others.begin(), others.end());
+  Order found{topological_order(all, count), {}};
+  if (found.order.empty()) {
+    found.cycle = find_cycle(all, count);
+  }
+  return found;
+}
+
 // Connected components over the pairs, each numbered as one of its stages.
 std::vector<std::uint32_t> components(const std::vector<Pair>& pairs, std::size_t count) {
-  std::vector<std::uint32_t> component(count);
-  std::iota(component.begin(), component.end(), 0U);
+  std::vector<std::uint32_t> component = file_order(count);
   if (pairs.empty()) {
     return component;
   }
@@ -325,10 +349,8 @@ StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
   const std::size_t count = job.stages.size();
   std::vector<Pair> regular;
   std::vector<Pair> pipelined;
-  std::vector<Pair> all;
   regular.reserve(job.edges.size());
   pipelined.reserve(job.edges.size());
-  all.reserve(job.edges.size());
   for (const EdgeSpec& edge : job.edges) {
     for (const StageIndex to : edge.to) {
       RH_CHECK(to.index() < count, to.value);
@@ -338,14 +360,9 @@ StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
       const Pair pair{edge.from.value, to.value};
       const EdgeKind kind = effective_kind(edge, rules.edges);
       (kind == EdgeKind::pipelined ? pipelined : regular).push_back(pair);
-      all.push_back(pair);
     }
   }
-  std::vector<std::uint32_t> order = topological_order(all, count);
-  std::vector<std::uint32_t> cycle;
-  if (order.empty() && count > 0) {
-    cycle = find_cycle(all, count);
-  }
+  auto [order, cycle] = order_or_cycle(regular, pipelined, count);
   Groups groups = form_groups(grouped(job, rules, regular, pipelined, order));
   const auto together = [&groups](const Pair& pair) {
     return groups.of[pair.first] == groups.of[pair.second];
@@ -355,11 +372,12 @@ StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
     move_pairs(regular, pipelined, together);
   }
   move_pairs(pipelined, regular, [&together](const Pair& pair) { return !together(pair); });
-  const std::vector<Pair> between = contracted(regular, groups.of);
-  const std::size_t group_count = groups.members.size();
   std::vector<std::uint32_t> group_cycle;
-  if (cycle.empty() && !ascends(between) && topological_order(between, group_count).empty()) {
-    group_cycle = find_cycle(between, group_count);
+  const bool ascends = std::ranges::all_of(
+      regular, [&groups](const Pair& p) { return groups.of[p.first] <= groups.of[p.second]; });
+  if (cycle.empty() && !ascends) {
+    const std::vector<Pair> between = contracted(regular, groups.of);
+    group_cycle = order_or_cycle(between, {}, groups.members.size()).cycle;
   }
   Neighbours by_regular = neighbours_of(regular, count);
   Neighbours by_pipelined = neighbours_of(pipelined, count);

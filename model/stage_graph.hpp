@@ -14,14 +14,18 @@
 
 namespace rehearse::model {
 
-// Compressed rows: row i is values[offsets[i] .. offsets[i+1]), ascending, without duplicates.
+// Compressed rows, each ascending and without duplicates. All in one list: where each row starts in
+// it and where the last one ends, then the rows one behind the other; empty: no rows.
 struct Rows {
-  std::vector<std::uint32_t> offsets{0};
-  std::vector<std::uint32_t> values;
+  std::vector<std::uint32_t> list;
 
-  [[nodiscard]] std::size_t size() const { return offsets.size() - 1; }
+  [[nodiscard]] std::size_t size() const { return list.empty() ? 0 : list.front() - 1; }
   [[nodiscard]] std::span<const std::uint32_t> row(std::size_t i) const {
-    return {values.data() + offsets[i], values.data() + offsets[i + 1]};
+    return {list.data() + list[i], list.data() + list[i + 1]};
+  }
+  // Of all rows.
+  [[nodiscard]] std::span<const std::uint32_t> values() const {
+    return std::span(list).subspan(list.empty() ? 0 : list.front());
   }
   bool operator==(const Rows&) const = default;
 };

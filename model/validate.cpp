@@ -26,7 +26,7 @@ struct Rule {
   [[nodiscard]] bool pipelined(const EdgeSpec& edge) const {
     return effective_kind(edge, config.edges) == EdgeKind::pipelined;
   }
-  [[nodiscard]] bool has_pipelined() const { return !graph.pipelined_children.values.empty(); }
+  [[nodiscard]] bool has_pipelined() const { return !graph.pipelined_children.values().empty(); }
   [[nodiscard]] std::string edge_name(const EdgeSpec& edge) const {
     const std::string from = edge.from.valid()
                                  ? stage_name(edge.from.value)

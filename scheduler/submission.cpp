@@ -241,7 +241,7 @@ Verdict judge(Machine& m, const SubmitJob& input, const JobRow& job) {
                           input.spec->stages[input.pipelined_ends.front().index()].name)) +
                       ", which writes a pipelined shuffle");
   }
-  if (input.speculation && !job.graph->pipelined_children.values.empty()) {
+  if (input.speculation && !job.graph->pipelined_children.values().empty()) {
     found.emplace(model::Code::speculation, "a pipelined group in a job that asks for copies");
   }
   look_away(*input.spec, found);
