@@ -202,7 +202,9 @@ class FailFast final : public MonitorOf<FailFast> {
     } else if (inside && config().mixed != model::Mixed::allowed) {
       codes.push_back(Code::mixed_job);
     }
-    if (whole || cycle) {
+    const bool leads_back = std::ranges::any_of(
+        body.edges_in, [&](const Edge& edge) { return root[edge.from] > root[edge.to]; });
+    if (whole || cycle || !leads_back) {
       return;
     }
     Pairs pairs;

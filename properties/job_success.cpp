@@ -43,19 +43,20 @@ class JobSuccess final : public MonitorOf<JobSuccess> {
     if (end == nullptr) {
       return;
     }
-    const auto first = complete_.lower_bound({seen.job_index, 0});
-    const auto last = complete_.lower_bound({seen.job_index + 1, 0});
-    const std::set<std::pair<Index, std::uint32_t>> complete(first, last);
-    complete_.erase(first, last);
-    if (end->outcome != model::JobOutcome::succeeded || seen.job->body == nullptr) {
-      return;
+    if (end->outcome == model::JobOutcome::succeeded && seen.job->body != nullptr) {
+      check_success(*seen.job->body, seen);
     }
-    const JobBody& body = *seen.job->body;
+    complete_.erase(complete_.lower_bound({seen.job_index, 0}),
+                    complete_.lower_bound({seen.job_index + 1, 0}));
+  }
+
+ private:
+  void check_success(const JobBody& body, const Seen& seen) {
     for (const Stage& stage : body.stages) {
       if (!stage.sink) {
         continue;
       }
-      const bool complete_once = complete.contains({seen.job_index, stage.name.value});
+      const bool complete_once = complete_.contains({seen.job_index, stage.name.value});
       if (stage.done < stage.tasks && !complete_once) {
         found(fmt::format("{} succeeded with {} of {} partitions of {} (C9)",
                           track().name(*seen.job), stage.done, stage.tasks,
@@ -74,7 +75,6 @@ class JobSuccess final : public MonitorOf<JobSuccess> {
     }
   }
 
- private:
   // C9: every group; C7: those with result stages. What was committed once may be on its way again
   // (X10).
   [[nodiscard]] bool must_commit(const JobBody& body, const Group& group) const {
