@@ -44,7 +44,9 @@ void expect_executor(Machine& m, const model::ExecutorSpec& spec) {
   const ExecutorId idle =
       m.idle.add(spec.resources, spec.profile, model::name_key(m.names->text(spec.name)));
   m.idle.open(idle);
+  reserve_first(m.expected_at);
   m.expected_at.push_back(static_cast<std::uint32_t>(m.expected.size()));
+  reserve_first(m.expected);
   m.expected.push_back({spec, idle.value, true});
   Place& host = m.place_by_name[spec.host.value];
   host.host = spec.host;

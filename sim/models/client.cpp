@@ -25,6 +25,7 @@ std::uint64_t submission_order(const Submission& submission) {
 
 Client::Client(const model::Scenario& scenario)
     : scenario_(scenario), plans_(scenario.jobs.size()), job_by_name_(scenario.names.size()) {
+  planned_.reserve(scenario.jobs.size());
   for (std::uint32_t i = 0; i < scenario.jobs.size(); ++i) {
     job_by_name_[scenario.jobs[i].name.index()] = JobIndex{i};
   }

@@ -141,7 +141,8 @@ bool Faults::Partitions::insert(const model::TaskRef& task) {
   const auto first = static_cast<std::size_t>(task.partition);
   const auto end = static_cast<std::size_t>(task.last()) + 1;
   if (row->has.size() < end) {
-    row->has.resize(std::max(end, 2 * row->has.size()));
+    constexpr std::size_t word = 64;  // takes no more room than one bit
+    row->has.resize(std::max((end + word - 1) / word * word, 2 * row->has.size()));
   }
   bool fresh = false;
   for (std::size_t p = first; p < end; ++p) {
