@@ -65,3 +65,29 @@ TEST_CASE("a copy has the same names, and neither sees what the other adds") {
   CHECK(moved.find("of the copy").value == 100);
   CHECK(moved.text(NameId{7U}) == numbered(7));
 }
+
+TEST_CASE("a copy over another table forgets what was there, whichever of them is greater") {
+  NameTable few;
+  NameTable many;
+  REQUIRE(few.intern("of the few").value == 0);
+  for (std::size_t i = 0; i < 300; ++i) {
+    REQUIRE(many.intern(numbered(i)).index() == i);
+  }
+  NameTable copy = many;
+  copy = few;
+  CHECK(copy.size() == 1);
+  CHECK_FALSE(copy.find(numbered(0)).valid());
+  CHECK(copy.intern("added").value == 1);
+  CHECK(copy.text(NameId{0U}) == "of the few");
+  copy = many;
+  CHECK(copy.size() == 300);
+  CHECK_FALSE(copy.find("added").valid());
+  for (std::size_t i = 0; i < 300; ++i) {
+    REQUIRE(copy.text(NameId{i}) == numbered(i));
+    REQUIRE(copy.text(NameId{i}).data() != many.text(NameId{i}).data());
+    REQUIRE(copy.find(numbered(i)).index() == i);
+  }
+  copy = NameTable{};
+  CHECK(copy.size() == 0);
+  CHECK_FALSE(copy.find(numbered(0)).valid());
+}
