@@ -46,6 +46,12 @@ void World::fail_task(std::size_t number) {
   if (source != nobody) {  // X5, decision 4: struck off behind the end of the group
     executors_[source].epoch = tries_.size();
     strike_off(source, false);
+    for (Job* each : queue_) {
+      unready(*each);
+    }
+    if (!job.over) {
+      roll_back_named(job, task.stage, read_stage(task));
+    }
     settle_all();
   }
 }
@@ -137,6 +143,7 @@ void World::fail_fetch(std::size_t number) {
   }
   if (first) {
     job.unit(task.stage).state = UnitState::delayed;
+    roll_back_named(job, task.stage, read_stage(task));
   }
   settle_all();
   if (first && !job.over) {
@@ -154,7 +161,11 @@ void World::fail_attempt(Job& job, int s, StageReason reason) {
     const auto parents = Job::row(job.graph.regular_parents, s);
     const auto gone = std::ranges::find_if(
         parents, [&job](std::uint32_t parent) { return !available(job.stages[parent]); });
-    retry_attempt(job, s, config_.failure.resubmit_delay, static_cast<int>(*gone));
+    job.unit(s).state = UnitState::delayed;
+    roll_back_named(job, s, static_cast<int>(*gone));
+    if (!job.over) {
+      retry_attempt(job, s, config_.failure.resubmit_delay, static_cast<int>(*gone));
+    }
   }
   settle(job);
 }

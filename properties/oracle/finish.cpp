@@ -171,6 +171,10 @@ void World::kill(std::size_t number, TaskReason reason) {
     });
     return;
   }
+  if (killed_in_pass_ && !shares(task)) {
+    killed_in_pass_->push_back(number);
+    return;
+  }
   free_slot(number);
   freed_.push_back(task.executor);
   if (shares(task)) {
@@ -189,8 +193,12 @@ void World::succeed_regular(std::size_t number) {
   const bool result = sink(job, task.stage) && !stage.shared;
   const bool done = result ? stage.result[task.partition] : stage.output[task.partition] != nobody;
   const bool stale = number < executors_[task.executor].epoch;
-  const bool counts = !done && !stale;
+  const bool undone = task.attempt < stage.undone;
+  const bool counts = !done && !stale && !undone;
   tell_end(number, TaskStatus::success, {}, counts);
+  if (undone) {  // SS-1.6: a result cannot be taken back
+    return result && !done ? end_job(job, JobOutcome::failed, Code::indeterminate_result) : void();
+  }
   if (counts) {
     stage.result[task.partition] = result;
     stage.output[task.partition] = task.executor;
@@ -500,6 +508,10 @@ bool World::start(Job& job, Unit& unit) {
   const int first = unit.stages.front();
   if (!unit.gang) {
     unit.state = UnitState::running;
+    roll_back_again(job, first);
+    if (job.over) {
+      return true;
+    }
     open_attempt(job, first, missing(job, first));
     if (job.stages[first].spec->tasks == 0) {  // A19
       unit.state = UnitState::resting;

@@ -18,6 +18,7 @@ __extension__ using Wide = __int128;
 
 void World::pass() {
   again_ = cut_ = false;
+  killed_in_pass_.emplace();
   head_.reset();
   ruled_out_.clear();
   restart();
@@ -34,6 +35,11 @@ void World::pass() {
     }
   }
   head_.reset();
+  const auto killed = std::exchange(killed_in_pass_, std::nullopt);
+  for (const std::size_t number : *killed) {
+    free_slot(number);
+    freed_.push_back(tries_[number].executor);
+  }
   close_step();
   if (again_) {  // A8: looked at again at this instant, in a round of its own
     at(now_, 6, sequence_++, 0, [] { return true; });

@@ -4,8 +4,6 @@
 #include <array>
 #include <initializer_list>
 
-#include "model/stage_graph.hpp"
-#include "model/validate.hpp"
 #include "properties/oracle/oracle.hpp"
 
 namespace rehearse::properties::oracle {
@@ -70,33 +68,12 @@ Refusal of_axes(const SchedulerConfig& c) {
   return std::nullopt;
 }
 
-// What is rejected for it never runs; in a job that is one group nobody reads it regularly.
-bool may_roll_back(const JobSpec& job, std::size_t stage, const SchedulerConfig& c) {
-  const StageGraph graph = build_stage_graph(job, graph_rules(c));
-  const bool rejected =
-      !graph.pipelined_children.row(stage).empty() && rejects(c, Code::indeterminate_producer);
-  return !rejected && graph.group_members.size() > 1;
-}
-
 Refusal of_jobs(const Scenario& scenario) {
-  const SchedulerConfig& c = scenario.scheduler;
-  const bool indeterminate = std::ranges::any_of(scenario.jobs, [](const JobSpec& job) {
-    return std::ranges::any_of(job.stages, &StageSpec::indeterminate);
-  });
   for (const JobSpec& job : scenario.jobs) {
     for (const StageSpec& stage : job.stages) {
-      const auto index = static_cast<std::size_t>(&stage - job.stages.data());
-      if (stage.indeterminate && may_roll_back(job, index, c)) {
-        return "an indeterminate stage (SS-1.10)";
-      }
       if (stage.start_delay > 0) {
         return "start_delay";
       }
-    }
-    const bool foreign =
-        std::ranges::any_of(job.edges, [](const EdgeSpec& e) { return e.from_job.valid(); });
-    if (foreign && indeterminate) {
-      return "an indeterminate stage beside stages of other jobs (SS-1.10)";
     }
   }
   return std::nullopt;

@@ -19,6 +19,7 @@
 #include "model/fault_plan.hpp"
 #include "model/job.hpp"
 #include "model/stage_graph.hpp"
+#include "model/support/events.hpp"
 
 namespace rehearse::properties::oracle {
 
@@ -101,6 +102,7 @@ struct Stage {
   Table<bool> result;       // of a sink: has given its result
   std::set<int> committed;  // C8
   int failed_in_row = 0;    // X9
+  int undone = 0;           // attempts of which successes do not count any more (SS-1.10)
   bool completed_once = false;
   bool there = false;                     // complete, and not void since (X10)
   bool given = false;                     // was whole once
@@ -220,5 +222,10 @@ struct Restart {  // of a barrier stage that failed, not before this instant
   int stage;
   Instant from;
 };
+
+// Submissions of one instant: originals in file order, then copies and resubmissions by original
+// and number (scenario.md 4).
+[[nodiscard]] std::int64_t order_of(std::size_t origin, int copy, int resubmission);
+[[nodiscard]] model::Ranges ranges_of(const std::vector<int>& partitions);  // ascending
 
 }  // namespace rehearse::properties::oracle

@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -209,6 +208,13 @@ class World {
   [[nodiscard]] int read_from(const Try& task) const;
   [[nodiscard]] int read_stage(const Try& task) const;
 
+  // rollback.cpp: indeterminate stages (SS-1.10, decision 5)
+  void roll_back(Job& job, int stage);
+  void roll_back_named(Job& reader, int reading, int stage);
+  void undo(Job& job, Unit& unit, bool source, Gangs& stopped);
+  void roll_back_again(Job& job, int stage);
+  [[nodiscard]] std::map<Job*, std::set<int>> read_by(Job& job, int stage);
+
   const model::Scenario& scenario_;
   const model::SchedulerConfig& config_;
   const model::Cluster& cluster_;
@@ -227,7 +233,8 @@ class World {
   Progress launched_, finished_;
   bool loss_noticed_ = false;
   bool again_ = false;  // A8: the pass changed what a pass looks at
-  bool cut_ = false;    // a job ended in it: the rest of the pass is for the next round
+  std::optional<std::vector<std::size_t>> killed_in_pass_;  // their slots are for the next
+  bool cut_ = false;  // a job ended in it: the rest of the pass is for the next round
   std::optional<std::pair<Job*, int>> head_;  // A16, of the pass at hand
   std::map<int, std::set<int>> announced_;    // in this step: a parent, and whom it was told to
   Gangs ruled_out_;                           // of the pass at hand
@@ -239,10 +246,5 @@ class World {
   int round_size_ = 1, asked_ = 0;
   std::vector<model::SlotReturned> after_step_;  // slots of A10 that a kill returns
 };
-
-// Submissions of one instant: originals in file order, then copies and resubmissions by original
-// and number (scenario.md 4).
-[[nodiscard]] std::int64_t order_of(std::size_t origin, int copy, int resubmission);
-[[nodiscard]] model::Ranges ranges_of(const std::vector<int>& partitions);  // ascending
 
 }  // namespace rehearse::properties::oracle
