@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -92,8 +93,11 @@ struct Both {
         break;
     }
     RC_ASSERT(heap.size() == sorted.size());
-    RC_ASSERT(heap.peek_time().has_value() == !sorted.empty());
-    RC_ASSERT(sorted.empty() || *heap.peek_time() == sorted.begin()->time);
+    std::optional<std::uint64_t> first;
+    if (!sorted.empty()) {
+      first = sorted.begin()->time;
+    }
+    RC_ASSERT(heap.peek_time() == first);
   }
 };
 
