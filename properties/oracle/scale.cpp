@@ -235,7 +235,8 @@ std::optional<int> World::longest_idle() const {
   return found;
 }
 
-// Behind a pass: since when somebody idles and work waits, and when to act on it.
+// Behind a pass: since when somebody idles and work waits; behind the last of an instant: when to
+// act on it.
 void World::watch_scaling() {
   if (!cluster_.autoscale) {
     return;
@@ -251,7 +252,8 @@ void World::watch_scaling() {
     waits_since_ = last_round_ = now_;
     round_size_ = 1;
   }
-  if (all_over()) {
+  const bool more = std::ranges::any_of(dues_, [this](const Due& due) { return due.at == now_; });
+  if (more || all_over()) {
     return;
   }
   plan_round();

@@ -31,9 +31,10 @@ def left(t, name):
     return [f"{t} executor_held {name} decommission", f"{t} executor_lost {name} decommission"]
 
 
-def case(executors, autoscale, jobs, lines, faults=()):
+def case(executors, autoscale, jobs, lines, faults=(), **axes):
     scenario = {"rehearse": 1, "cluster": {"executors": executors, "autoscale": autoscale},
-                "scheduler": {"dialect": "sequential"}, "jobs": jobs, "faults": list(faults)}
+                "scheduler": {"dialect": "sequential", **axes}, "jobs": jobs,
+                "faults": list(faults)}
     return scenario, lines
 
 
@@ -95,6 +96,24 @@ CASES = {
     "at the end nobody leaves, not even at that instant": case(
         [executor("e0"), executor("e1")], {"max": 3, "idle": "20ms", "startup": "1ms"},
         [job("q", 1, "20ms")], [added(0, "e0"), added(0, "e1"), "20 job_end q succeeded"]),
+    # e1 idles from 0 on and is needed while q/1 waits for e0. At 20 that starts there and fails,
+    # waits and starts again, and fails for good. Between the two tries e1 is one too many, its time
+    # is up and q lives, but the instant has more inputs; behind the last all is over.
+    "nobody leaves while an instant has more inputs": case(
+        [executor("e0"), executor("e1"), executor("e2")],
+        {"max": 3, "idle": "10ms", "startup": "1ms"},
+        [{"name": "q", "stages": [{"name": "s", "tasks": 3, "duration": ["20ms", "20ms", "100ms"],
+                                   "prefers": [["e0"], ["e0"], ["e2"]]}]}],
+        [added(0, "e0"), added(0, "e1"), added(0, "e2"), "20 job_end q failed"],
+        [{"task": "q/s/1", "try": "any", "fails": "exception"}],
+        locality_wait="1s", failure={"max_task_failures": 2}),
+    # e1 runs p for no time at 5: it idles from then on, not from 0.
+    "a task that took no time was the last, too": case(
+        [executor("e0"), executor("e1")], {"max": 2, "idle": "20ms", "startup": "1ms"},
+        [{"name": "q", "stages": [{"name": "s", "tasks": 1, "duration": "100ms",
+                                   "prefers": [["e0"]]}]}, job("p", 1, "0s", "5ms")],
+        [added(0, "e0"), added(0, "e1"), "5 job_end p succeeded", *left(25, "e1"),
+         "100 job_end q succeeded"]),
     # auto0, asked for at 10, is called off at 12: no line says so. The round at 20 asks anew.
     "whom a fault calls off does not come": case(
         [executor("e0")], {"max": 3, "backlog": "10ms", "startup": "20ms"},
