@@ -151,9 +151,11 @@ void World::launch_stage(Job& job, int s) {
     if (executor == nobody) {
       return;
     }
-    const Unit& unit = job.unit(s);
-    if (!unit.gang && !inputs_there(job, unit)) {  // X9: launchable, and an input is gone
-      return fail_attempt(job, s, StageReason::fetch_failed);
+    const bool there = std::ranges::all_of(Job::row(job.graph.regular_parents, s),
+                                           [&](auto p) { return available(job.stages[p]); });
+    if (!there) {  // X9, X5 (a member that is tried again): launchable, and an input is gone
+      return job.unit(s).gang ? fail_gang(job, job.unit(s), Code::fetch_failed)
+                              : fail_attempt(job, s, StageReason::fetch_failed);
     }
     from.erase(partition);
     launch(job, s, partition, executor);
