@@ -279,6 +279,18 @@ void resubmit_later(Step& s, StageId consumer, std::uint32_t producer) {
   }
 }
 
+namespace {
+
+// What was read of it is void: a new attempt will not give the same again. A stage that has begun
+// one has undone its readers with that (SS-1.10); a gang has not, whatever it does meanwhile.
+bool is_void(const Machine& m, StageId read) {
+  const StageRow& row = m.stages[read];
+  return row.gang.valid() ? spec_of(m, read).indeterminate
+                          : row.phase == StagePhase::done && must_roll_back(m, read);
+}
+
+}  // namespace
+
 void end_attempt_without_input(Step& s, StageId consumer) {
   Machine& m = s.m;
   const JobId job = m.stages[consumer].job;
@@ -292,8 +304,7 @@ void end_attempt_without_input(Step& s, StageId consumer) {
   RH_CHECK(producer != none_u32, consumer.value);
   end_attempt_by_fetch(s, consumer);
   const StageId read = origin_of(m, stage_of(m, job, producer));
-  if (m.stages[consumer].failures < m.config.failure.max_stage_attempts &&
-      m.stages[read].phase == StagePhase::done && must_roll_back(m, read)) {
+  if (m.stages[consumer].failures < m.config.failure.max_stage_attempts && is_void(m, read)) {
     roll_back(s, read);
   }
   if (lives(m, job)) {

@@ -24,23 +24,38 @@ std::vector<StageId> stand_ins(const Machine& m, StageId stage) {
   return rows;
 }
 
+// What else is undone with the stage: members of a gang that is done, which is undone as a whole
+// (X10). A gang that runs has given nothing yet.
+void reach_members(const Machine& m, StageId stage, std::vector<std::uint32_t>& reached) {
+  const GangId gang = m.stages[stage].gang;
+  if (gang.valid() && m.gangs[gang].phase != GangPhase::running) {
+    reached.insert(reached.end(), m.gangs[gang].members.begin(), m.gangs[gang].members.end());
+  }
+}
+
 // The stage and all that read it, directly or not, in its job: producers first.
 std::vector<StageId> with_readers(const Machine& m, StageId stage) {
   const JobRow& job = m.jobs[m.stages[stage].job];
   const model::StageGraph& graph = *job.graph;
-  std::vector<bool> reached(job.stages, false);
-  reached[m.stages[stage].index] = true;
-  std::vector<StageId> list;
-  for (const std::uint32_t index : graph.topological) {
-    if (!reached[index]) {
+  std::vector<bool> found(job.stages, false);
+  std::vector<std::uint32_t> reached{m.stages[stage].index};
+  while (!reached.empty()) {
+    const std::uint32_t index = reached.back();
+    reached.pop_back();
+    if (found[index]) {
       continue;
     }
-    list.push_back(StageId{job.first_stage.value + index});
+    found[index] = true;
+    reach_members(m, StageId{job.first_stage.value + index}, reached);
     for (const auto children :
          {graph.regular_children.row(index), graph.pipelined_children.row(index)}) {
-      for (const std::uint32_t child : children) {
-        reached[child] = true;
-      }
+      reached.insert(reached.end(), children.begin(), children.end());
+    }
+  }
+  std::vector<StageId> list;
+  for (const std::uint32_t index : graph.topological) {
+    if (found[index]) {
+      list.push_back(StageId{job.first_stage.value + index});
     }
   }
   return list;
@@ -91,7 +106,8 @@ void undo(Step& s, StageId reached, std::vector<StageId>& stopped) {
   if (row.gang.valid()) {
     if (m.gangs[row.gang].phase == GangPhase::running) {
       fail_group(s, row.gang, model::Code::fetch_failed);  // what it reads is void (X1)
-    } else if (m.gangs[row.gang].phase == GangPhase::committed && has_readers(m, stage)) {
+    } else if (has_readers(m, stage)) {
+      // It is committed, or waits to run again.
       drop_outputs(s, stage);
       set_available(s, stage, false);
     }
@@ -166,10 +182,17 @@ void undo_all(Step& s, const std::vector<StageId>& reached) {
 
 void roll_back(Step& s, StageId producer) {
   Machine& m = s.m;
+  const GangId gang = m.stages[producer].gang;
+  const bool made_again = gang.valid() && m.gangs[gang].phase == GangPhase::running;
   std::vector<StageId> reached;
   for (const StageId row : stand_ins(m, producer)) {
     if (lives(m, m.stages[row].job)) {  // else it is reached through takeovers
-      judge_readers(s, m.stages[row].job, with_readers(m, row), has_results, reached);
+      std::vector<StageId> rows = with_readers(m, row);
+      if (made_again) {  // what it had is void from its admission on
+        std::erase_if(rows,
+                      [&m, gang](StageId one) { return m.stages[origin_of(m, one)].gang == gang; });
+      }
+      judge_readers(s, m.stages[row].job, rows, has_results, reached);
     }
   }
   undo_all(s, reached);
@@ -191,7 +214,7 @@ void roll_back_readers(Step& s, StageId producer) {
       continue;
     }
     std::vector<StageId> readers = with_readers(m, row);
-    readers.erase(readers.begin());
+    std::erase(readers, row);
     judge_readers(s, lives(m, reader) ? reader : job, readers, has_given_results, reached);
   }
   undo_all(s, reached);
