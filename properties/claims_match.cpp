@@ -322,15 +322,14 @@ class ClaimsMatch final : public MonitorOf<ClaimsMatch> {
     if (event.code != model::Code::insufficient_slots || !event.need || !event.have) {
       return;
     }
-    const std::string name = track().name(*seen.job);
-    check_short(*event.need, *event.have, name);
+    const auto name = [&] { return track().name(*seen.job); };
+    check_short(*event.need, *event.have, name());
     const bool freed = seen.job->slots_returned_in == track().instant() ||
                        (seen.job->body != nullptr &&
                         std::ranges::any_of(seen.job->body->stages, [&](const Stage& stage) {
                           return stage.closed_in == track().instant() && track().claims().kept();
                         }));
-    check_have(*event.have, freed ? Exactly::at_most : Exactly::yes, nullptr,
-               [&name] { return name; });
+    check_have(*event.have, freed ? Exactly::at_most : Exactly::yes, nullptr, name);
   }
 };
 

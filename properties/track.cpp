@@ -330,7 +330,9 @@ Index Track::incomplete_input(const Job& job, const Stage& stage) const {
 bool Track::fits_what_lives(const Job& job) const {
   const auto capacity = slots_.idle_capacity();
   const auto fits = [&](const Stage& stage) {
-    if (stage.state == AttemptState::succeeded || stage.tasks == 0 || stage.profile == no_index) {
+    // What is read and not there any more may have to be made again.
+    const bool over = stage.state == AttemptState::succeeded && (stage.sink || stage.available());
+    if (over || stage.tasks == 0 || stage.profile == no_index) {
       return true;
     }
     if (stage.group == no_index) {

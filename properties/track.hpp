@@ -100,7 +100,8 @@ class Track {
   // far as this job's own stages go.
   [[nodiscard]] Index incomplete_input(const Job& job, const Stage& stage) const;
 
-  // By counts: does every unit of a live job that has not succeeded fit what lives when idle (A5)?
+  // By counts: does every unit of a live job that has not succeeded, or whose outputs are not all
+  // there, fit what lives when idle (A5)?
   // False where nobody can tell: of jobs that read stages of others.
   [[nodiscard]] bool fits_what_lives(const Job& job) const;
 
