@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <tuple>
 
 #include "model/support/check.hpp"
@@ -115,6 +116,20 @@ void sort_refusals(Journal& journal) {
     std::ranges::sort(from, at, {},
                       [](const JournalLine& line) { return std::tuple(line.at, line.text); });
   }
+}
+
+Journal take_refusals(Journal& journal) {
+  const auto refused = [](const JournalLine& line) {
+    return line.event == "group_queued" && line.text.contains("\"reason\":\"slots\"");
+  };
+  Journal taken;
+  std::ranges::copy_if(journal, std::back_inserter(taken), refused);
+  std::erase_if(journal, refused);
+  for (JournalLine& line : taken) {
+    line.text = line.text.substr(0, line.text.find(",\"have\""));
+  }
+  std::ranges::sort(taken);
+  return taken;
 }
 
 }  // namespace rehearse::testing

@@ -34,6 +34,9 @@ using Journal = std::vector<JournalLine>;
 // Which gangs behind a head a pass looks at before those that it only announces depends on whether
 // any executor is bound (decision 3): of refusals in a row the order says nothing.
 void sort_refusals(Journal& journal);
+// Takes all refusals for slots out. Returned without `have`, by instant: where in its pass one
+// stands, and what is free then, depends on who heads the queue (decision 3).
+[[nodiscard]] Journal take_refusals(Journal& journal);
 
 [[nodiscard]] bool has_faults(const model::Scenario& scenario);
 [[nodiscard]] bool has_moments(const model::Scenario& scenario);

@@ -70,7 +70,11 @@ Verdict cancelled_early(const model::Scenario& scenario, const Journal& journal)
     return {};
   }
   std::erase_if(rest, is_of_cancelled);
-  return {true, first_difference(journal, rest)};
+  Journal plain = journal;
+  const Journal refused = take_refusals(plain);
+  const Journal still_refused = take_refusals(rest);
+  const auto difference = first_difference(plain, rest);
+  return {true, difference ? difference : first_difference(refused, still_refused)};
 }
 
 // R10: faults at moments and on tries that do not come.
