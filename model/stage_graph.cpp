@@ -247,8 +247,6 @@ std::vector<std::uint32_t> grouped(const JobSpec& job, const GraphRules& rules,
                                    const std::vector<Pair>& pipelined,
                                    const std::vector<std::uint32_t>& order) {
   const std::size_t count = job.stages.size();
-  const bool by_edges = rules.grouping != Grouping::job && rules.grouping != Grouping::stage;
-  std::vector<std::uint32_t> alone = components({}, by_edges ? 0 : count);
   switch (rules.grouping) {
     case Grouping::component:
       return components(pipelined, count);
@@ -258,14 +256,16 @@ std::vector<std::uint32_t> grouped(const JobSpec& job, const GraphRules& rules,
         return components(pipelined, count);
       }
       return regions(regular, components(pipelined, count));
-    case Grouping::job:
+    case Grouping::job: {
+      std::vector<std::uint32_t> together = file_order(count);
       if (!pipelined.empty()) {
         const std::size_t own = std::min<std::size_t>(rules.own_stages.value_or(count), count);
-        std::fill_n(alone.begin(), own, 0U);
+        std::fill_n(together.begin(), own, 0U);
       }
-      return alone;
+      return together;
+    }
     case Grouping::stage:
-      return alone;
+      return file_order(count);
     case Grouping::bubble:
       return bubbles(job, pipelined, order, rules.bubble_slots);
   }
@@ -373,9 +373,9 @@ StageGraph build_stage_graph(const JobSpec& job, const GraphRules& rules) {
   }
   move_pairs(pipelined, regular, [&together](const Pair& pair) { return !together(pair); });
   std::vector<std::uint32_t> group_cycle;
-  const bool ascends = std::ranges::all_of(
+  const bool groups_ascend = std::ranges::all_of(
       regular, [&groups](const Pair& p) { return groups.of[p.first] <= groups.of[p.second]; });
-  if (cycle.empty() && !ascends) {
+  if (cycle.empty() && !groups_ascend) {
     const std::vector<Pair> between = contracted(regular, groups.of);
     group_cycle = order_or_cycle(between, {}, groups.members.size()).cycle;
   }
