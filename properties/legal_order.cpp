@@ -78,10 +78,7 @@ class LegalOrder final : public MonitorOf<LegalOrder> {
     if (over_) {
       found(fmt::format("{} after run_end", event.name()));
     }
-    if ((event.as<model::RunStart>() != nullptr) != (track().sequence() == 1)) {
-      found(fmt::format("{} where the {} line must stand", event.name(),
-                        track().sequence() == 1 ? "run" : "next"));
-    }
+    check_frame(event);
     over_ = over_ || event.as<model::RunEnd>() != nullptr;
     std::visit(
         [&](const auto& body) {
@@ -94,6 +91,10 @@ class LegalOrder final : public MonitorOf<LegalOrder> {
 
   void unknown(const model::Event& event, const Seen& seen) override {
     check_time();
+    if (event.as<model::RunStart>() != nullptr) {
+      check_frame(event);
+      return;
+    }
     std::string what = "something that is not there";
     if (seen.job != nullptr && seen.job->ended()) {
       what = fmt::format("{}, which has ended", track().name(*seen.job));
@@ -107,6 +108,13 @@ class LegalOrder final : public MonitorOf<LegalOrder> {
   }
 
  private:
+  void check_frame(const model::Event& event) {
+    if ((event.as<model::RunStart>() != nullptr) != (track().sequence() == 1)) {
+      found(fmt::format("{} where the {} line must stand", event.name(),
+                        track().sequence() == 1 ? "run" : "next"));
+    }
+  }
+
   // C6: one of the producers has not completed in this attempt of the group.
   template <class Name>
   void check_producers(const Seen& seen, Name name) {

@@ -255,6 +255,8 @@ void Track::resolve_other(const Body& body) {
   } else if constexpr (std::is_same_v<Body, model::ExecutorAdded>) {
     const Index same = slots_.find(body.executor);
     seen_.known = same == no_index || !slots_.executor(same).live;
+  } else if constexpr (std::is_same_v<Body, model::RunStart>) {
+    seen_.known = sequence_ == 1;  // else another run's rules and profiles would fall on this one
   }
 }
 

@@ -128,7 +128,6 @@ struct JobEnding {
 void end_job(Step& s, JobId job,
              const JobEnding& ending);                     // X14 for what still lives, then job_end
 void fail_group(Step& s, GangId gang, model::Code cause);  // X4
-void rerun_committed_group(Step& s, GangId gang);          // X10 (b)
 void task_failed(Step& s, const RunRow& run, const TaskEnded& input);
 void end_attempt_by_fetch(Step& s, StageId consumer);       // its runs go on as stragglers (X9)
 void end_attempt_without_input(Step& s, StageId consumer);  // launchable, but an input is gone
@@ -146,13 +145,15 @@ void retry_partition(Machine& m, StageId stage, std::int32_t partition);
 // Undoes the producer and all that read it; a job that gave results of it ends. The rows of the
 // producer's job may be gone afterwards.
 void roll_back(Step& s, StageId producer);
+void roll_back_gang(Step& s, GangId gang);  // the same for one that is wanted back (X10, X15)
 [[nodiscard]] inline bool is_stale(const Machine& m, const RunRow& run) {  // was rolled back
   return run.attempt <= m.stages[run.stage].rolled_back;
 }
 void stale_success(Step& s, const RunRow& run);
 
 // ---- reruns of groups, barrier stages (reruns.cpp, X16, A12) ----
-void rerun_failed_group(Step& s, GangId gang);  // its kills are ordered, its lines written
+void rerun_committed_group(Step& s, GangId gang);  // X10 (b): it is wanted back
+void rerun_failed_group(Step& s, GangId gang);     // its kills are ordered, its lines written
 void kill_took_effect(Machine& m, RunId run);
 void start_reruns(Step& s);  // of groups whose kills took effect and whose delay passed
 void barrier_done(Step& s, GangId gang);

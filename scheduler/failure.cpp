@@ -203,6 +203,22 @@ void fetch_failed(Step& s, const RunRow& run, ExecutorId source, std::uint32_t p
   }
 }
 
+// X5: of a gang, which is over. What the executor that it names had is struck off; what was made of
+// an indeterminate stage goes with that.
+void group_read_failed(Step& s, GangId gang, StageId read, ExecutorId source) {
+  Machine& m = s.m;
+  ++m.executors.edit(source).epoch;
+  if (planted(Mutant::m36)) {
+    return;
+  }
+  const std::vector<StageId> lost = strike_off_only(s, {source}, false);
+  const bool lives = m.gangs.has(gang);  // else its job ended with it
+  if (lives && m.stages[read].gang != gang && spec_of(m, read).indeterminate) {
+    roll_back(s, read);
+  }
+  want_lost(s, lost);
+}
+
 }  // namespace
 
 void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
@@ -215,9 +231,10 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   }
   const bool of_live_attempt = row.phase == StagePhase::running && run.attempt == row.attempt;
   ExecutorId source;
+  StageId read;
   if (input.reason == model::TaskReason::fetch_failed) {
-    const StageId producer = stage_of(m, job, input.fetch_from.value);
-    source = finished_on(m, origin_of(m, producer), input.fetch_partition);
+    read = origin_of(m, stage_of(m, job, input.fetch_from.value));
+    source = finished_on(m, read, input.fetch_partition);
   }
   if (row.gang.valid()) {
     const GangId gang = row.gang;
@@ -231,10 +248,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
     }
     fail_group(s, gang, cause_of(input.reason));
     if (source.valid()) {
-      ++m.executors.edit(source).epoch;
-      if (!planted(Mutant::m36)) {
-        strike_off(s, {source}, false);  // X5
-      }
+      group_read_failed(s, gang, read, source);
     }
     return;
   }
@@ -286,7 +300,7 @@ namespace {
 bool is_void(const Machine& m, StageId read) {
   const StageRow& row = m.stages[read];
   return row.gang.valid() ? spec_of(m, read).indeterminate
-                          : row.phase == StagePhase::done && must_roll_back(m, read);
+                          : row.phase != StagePhase::running && must_roll_back(m, read);
 }
 
 }  // namespace
@@ -445,28 +459,6 @@ void fail_group(Step& s, GangId gang, model::Code cause) {
   end_job(s, job,
           {model::JobOutcome::failed, cause, m.names->intern("a group failed"), std::nullopt,
            std::nullopt});
-}
-
-void rerun_committed_group(Step& s, GangId gang) {
-  Machine& m = s.m;
-  GangRow& row = m.gangs.edit(gang);
-  if (row.reruns >= m.config.failure.max_stage_attempts) {
-    end_job(s, row.job,
-            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
-             m.names->intern("a committed group was rerun too often"), std::nullopt, std::nullopt});
-    return;
-  }
-  ++row.reruns;
-  row.told = false;
-  ++m.counters.live_gangs;
-  const JobId job = row.job;
-  if (row.barrier) {
-    drop_outputs(s, gang_leader(m, gang));  // SS-1.8: a barrier stage is done anew as a whole
-  }
-  group_wants(s, gang);
-  if (lives(m, job)) {
-    judge_starvation(s, gang_leader(m, gang));
-  }
 }
 
 namespace {

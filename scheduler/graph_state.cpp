@@ -236,6 +236,9 @@ void want_input(Step& s, StageId parent) {
       want(s, parent);
       break;
     case StagePhase::dormant:
+      if (s.m.stages[origin_of(s.m, parent)].available) {
+        break;  // its readers are being told, one after the other
+      }
       if (const StageId original = awaited_original(s.m, parent); !original.valid()) {
         want(s, parent);
       } else if (s.m.engine.tracked_outputs) {
@@ -270,6 +273,14 @@ void want(Step& s, StageId stage) {
   Machine& m = s.m;
   RH_CHECK(m.stages[stage].phase != StagePhase::running, stage.value);
   RH_CHECK(!m.stages[stage].gang.valid(), stage.value);
+  if (const StageId original = origin_of(m, stage);
+      original != stage && must_roll_back(m, original)) {
+    const JobId job = m.stages[stage].job;
+    roll_back(s, original);  // the takeover begins what the original's next attempt would
+    if (!lives(m, job) || m.stages[stage].phase != StagePhase::dormant) {
+      return;
+    }
+  }
   take_over_outputs(m, stage);
   m.stages.edit(stage).phase = StagePhase::waiting;
   if (m.stages[stage].missing_inputs == 0) {

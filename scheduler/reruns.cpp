@@ -62,6 +62,33 @@ void forget_outputs(Step& s, GangId gang) {
 
 }  // namespace
 
+void rerun_committed_group(Step& s, GangId gang) {
+  Machine& m = s.m;
+  GangRow& row = m.gangs.edit(gang);
+  if (row.reruns >= m.config.failure.max_stage_attempts) {
+    end_job(s, row.job,
+            {model::JobOutcome::failed, model::Code::stage_attempts_exceeded,
+             m.names->intern("a committed group was rerun too often"), std::nullopt, std::nullopt});
+    return;
+  }
+  ++row.reruns;
+  row.told = false;
+  ++m.counters.live_gangs;
+  row.phase = GangPhase::inputs;  // it is on its way: nobody wants it a second time
+  const JobId job = row.job;
+  if (row.barrier) {
+    drop_outputs(s, gang_leader(m, gang));  // SS-1.8: a barrier stage is done anew as a whole
+  }
+  roll_back_gang(s, gang);
+  if (!lives(m, job)) {
+    return;
+  }
+  group_wants(s, gang);
+  if (lives(m, job)) {
+    judge_starvation(s, gang_leader(m, gang));
+  }
+}
+
 void rerun_failed_group(Step& s, GangId gang) {
   Machine& m = s.m;
   const JobId job = m.gangs[gang].job;

@@ -61,10 +61,15 @@ std::vector<StageId> with_readers(const Machine& m, StageId stage) {
   return list;
 }
 
+// Of a sink that other jobs read they are outputs, which can be made again.
+bool gives_results(const Machine& m, StageId stage) {
+  return is_sink(m, stage) && !m.stages[stage].shared;
+}
+
 // A result that was given away cannot be taken back.
 bool has_results(const Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
-  if (!is_sink(m, stage)) {
+  if (!gives_results(m, stage)) {
     return false;
   }
   return is_member(m, stage) ? m.gangs[row.gang].committed_once && row.tasks > 0
@@ -72,7 +77,7 @@ bool has_results(const Machine& m, StageId stage) {
 }
 
 bool has_outputs(const Machine& m, StageId stage) {
-  return !is_sink(m, stage) && m.stages[stage].done > 0;
+  return !gives_results(m, stage) && m.stages[stage].done > 0;
 }
 
 void impossible(Step& s, JobId job, StageId stage) {
@@ -108,6 +113,7 @@ void undo(Step& s, StageId reached, std::vector<StageId>& stopped) {
       fail_group(s, row.gang, model::Code::fetch_failed);  // what it reads is void (X1)
     } else if (has_readers(m, stage)) {
       // It is committed, or waits to run again.
+      m.stages.edit(stage).rolled_back = row.attempt;
       drop_outputs(s, stage);
       set_available(s, stage, false);
     }
@@ -130,8 +136,8 @@ void undo(Step& s, StageId reached, std::vector<StageId>& stopped) {
 
 bool must_roll_back(const Machine& m, StageId stage) {
   const StageRow& row = m.stages[stage];
-  return row.attempt >= 0 && row.done < row.tasks && !row.gang.valid() && !is_rolled_back(row) &&
-         spec_of(m, stage).indeterminate && !is_sink(m, stage);
+  return row.attempt >= 0 && row.registered && row.done < row.tasks && !row.gang.valid() &&
+         !is_rolled_back(row) && spec_of(m, stage).indeterminate && !gives_results(m, stage);
 }
 
 namespace {
@@ -142,17 +148,12 @@ bool counts_in_query(const Machine& m, JobId ended, JobId live) {
          m.jobs[ended].query == m.jobs[live].query;
 }
 
-// Results of a job that ends with a stage which others read are its outputs.
-bool has_given_results(const Machine& m, StageId stage) {
-  return has_results(m, stage) && !m.stages[stage].shared;
-}
-
 // What of the readers is undone; a job that cannot undo it ends, and nothing of it is.
 void judge_readers(Step& s, JobId blamed, const std::vector<StageId>& readers,
-                   bool (*given)(const Machine&, StageId), std::vector<StageId>& reached) {
+                   std::vector<StageId>& reached) {
   Machine& m = s.m;
-  const auto result = std::ranges::find_if(readers, [&m, given](StageId stage) {
-    return given(m, stage) || (m.engine.old_fetch_protocol && has_outputs(m, stage));
+  const auto result = std::ranges::find_if(readers, [&m](StageId stage) {
+    return has_results(m, stage) || (m.engine.old_fetch_protocol && has_outputs(m, stage));
   });
   if (result != readers.end()) {
     impossible(s, blamed, *result);
@@ -180,22 +181,57 @@ void undo_all(Step& s, const std::vector<StageId>& reached) {
 
 }  // namespace
 
+namespace {
+
+// Where what goes with the producer is read: of a gang as a whole (X10).
+std::vector<StageId> void_rows(const Machine& m, StageId producer) {
+  const StageRow& row = m.stages[producer];
+  if (!row.gang.valid()) {
+    return stand_ins(m, producer);
+  }
+  // Whoever read what it made before it runs again was undone when it was wanted back.
+  RH_CHECK(m.gangs[row.gang].phase != GangPhase::running, producer.value);
+  std::vector<StageId> rows;
+  for (const std::uint32_t member : m.gangs[row.gang].members) {
+    const std::vector<StageId> more = stand_ins(m, stage_of(m, row.job, member));
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  return rows;
+}
+
+}  // namespace
+
 void roll_back(Step& s, StageId producer) {
   Machine& m = s.m;
-  const GangId gang = m.stages[producer].gang;
-  const bool made_again = gang.valid() && m.gangs[gang].phase == GangPhase::running;
   std::vector<StageId> reached;
-  for (const StageId row : stand_ins(m, producer)) {
+  for (const StageId row : void_rows(m, producer)) {
     if (lives(m, m.stages[row].job)) {  // else it is reached through takeovers
-      std::vector<StageId> rows = with_readers(m, row);
-      if (made_again) {  // what it had is void from its admission on
-        std::erase_if(rows,
-                      [&m, gang](StageId one) { return m.stages[origin_of(m, one)].gang == gang; });
-      }
-      judge_readers(s, m.stages[row].job, rows, has_results, reached);
+      judge_readers(s, m.stages[row].job, with_readers(m, row), reached);
     }
   }
+  if (m.stages[producer].used && !lives(m, m.stages[producer].job)) {
+    std::vector<StageId> none;
+    undo(s, producer, none);  // whoever reads it, or will, makes it anew
+  }
   undo_all(s, reached);
+}
+
+void roll_back_gang(Step& s, GangId gang) {
+  const Machine& m = s.m;
+  const GangRow& row = m.gangs[gang];
+  StageId producer;
+  for (const std::uint32_t member : row.members) {
+    const StageId stage = stage_of(m, row.job, member);
+    if (is_rolled_back(m.stages[stage])) {
+      return;  // that is why it runs again
+    }
+    if (spec_of(m, stage).indeterminate && !gives_results(m, stage)) {
+      producer = stage;
+    }
+  }
+  if (producer.valid()) {
+    roll_back(s, producer);
+  }
 }
 
 void roll_back_readers(Step& s, StageId producer) {
@@ -215,14 +251,14 @@ void roll_back_readers(Step& s, StageId producer) {
     }
     std::vector<StageId> readers = with_readers(m, row);
     std::erase(readers, row);
-    judge_readers(s, lives(m, reader) ? reader : job, readers, has_given_results, reached);
+    judge_readers(s, lives(m, reader) ? reader : job, readers, reached);
   }
   undo_all(s, reached);
 }
 
 void stale_success(Step& s, const RunRow& run) {
   const JobId job = s.m.stages[run.stage].job;
-  if (lives(s.m, job) && is_sink(s.m, run.stage) && !is_all_done(s.m, run)) {
+  if (lives(s.m, job) && gives_results(s.m, run.stage) && !is_all_done(s.m, run)) {
     impossible(s, job, run.stage);
     return;
   }

@@ -424,6 +424,28 @@ void tie_jobs(Making& making, Draws& draws) {
   }
 }
 
+bool feeds_group(const model::JobSpec& job, std::size_t stage) {
+  return std::ranges::any_of(job.edges, [stage](const model::EdgeSpec& edge) {
+    return edge.kind == EdgeKind::pipelined && edge.from.valid() && edge.from.index() == stage;
+  });
+}
+
+// Stages of which a second attempt may give other outputs (SS-1.10). What feeds a pipelined shuffle
+// must not be one; `spoil` sees to those.
+void mark_indeterminate(Making& making) {
+  Draws draws = making.draws(Concern::data);
+  if (!draws.percent(15)) {
+    return;
+  }
+  for (model::JobSpec& job : making.scenario.jobs) {
+    for (std::size_t s = 0; s < job.stages.size(); ++s) {
+      if (!feeds_group(job, s) && draws.percent(40)) {
+        job.stages[s].indeterminate = true;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void make_jobs(Making& making) {
@@ -445,6 +467,7 @@ void make_jobs(Making& making) {
   if (making.swarm.other_jobs) {
     tie_jobs(making, shapes);
   }
+  mark_indeterminate(making);
 }
 
 }  // namespace rehearse::properties

@@ -24,7 +24,8 @@ enum class Concern : std::uint8_t {
   times,
   faults,
   stragglers,
-  healing
+  healing,
+  data
 };
 
 class Draws {

@@ -424,8 +424,7 @@ void World::lost_members(int e, bool outputs_go, Gangs& gangs) {
 void World::strike_off(int e, bool repeat) {
   for (Job* each : queue_) {
     Job& job = *each;
-    const bool kept = !job.rejected && std::ranges::any_of(job.stages, &Stage::shared);
-    for (int s = 0; s < std::ssize(job.stages) && (kept || !job.over); ++s) {
+    for (int s = 0; s < std::ssize(job.stages) && (job.keeps_outputs() || !job.over); ++s) {
       drop_output(e, job, s, repeat);
     }
   }

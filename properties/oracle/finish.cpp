@@ -410,7 +410,7 @@ void World::end_group(Job& job, Unit& unit) {
     Stage& stage = job.stages[s];
     stage.given = true;
     for (const auto& [partition, executor] : stage.where) {
-      stage.result[partition] = true;
+      stage.result[partition] = !stage.shared;
       stage.output[partition] = executor;
     }
   }
@@ -508,7 +508,7 @@ bool World::start(Job& job, Unit& unit) {
   const int first = unit.stages.front();
   if (!unit.gang) {
     unit.state = UnitState::running;
-    roll_back_again(job, first);
+    roll_back_again(job, unit);
     if (job.over) {
       return true;
     }
@@ -571,6 +571,12 @@ bool World::make_again(Job& job, int stage) {
       (made.dormant && made.owner != nullptr && !made.owner->over)) {
     return false;
   }
+  if (made.dormant) {
+    roll_back_again(job, producer);
+    if (job.over || !made.dormant) {
+      return job.over;  // else who was undone has wanted it meanwhile
+    }
+  }
   made.dormant = false;
   if (producer.group() && producer.reruns++ >= config_.failure.max_stage_attempts) {
     end_job(job, JobOutcome::failed, Code::stage_attempts_exceeded);
@@ -583,6 +589,9 @@ bool World::make_again(Job& job, int stage) {
   wanted_.emplace_back(&job, job.unit_of[stage]);
   if (producer.gang && !producer.group()) {
     drop_outputs(job, stage);  // A12: it runs whole, what is left of it is void
+  }
+  if (producer.gang) {
+    roll_back_again(job, producer);
   }
   return true;
 }

@@ -155,6 +155,9 @@ struct Job {
   [[nodiscard]] const Unit& unit(std::integral auto stage) const { return units[unit_of[stage]]; }
   // The name of a group: its first stage's.
   [[nodiscard]] NameId name_of(const Unit& u) const { return stages[u.stages.front()].spec->name; }
+  [[nodiscard]] bool keeps_outputs() const {  // when it is over: others read them
+    return !rejected && std::ranges::any_of(stages, &Stage::shared);
+  }
   [[nodiscard]] model::StageRef ref(int stage) const {  // with its latest attempt
     const auto attempt = static_cast<std::int32_t>(stages[stage].attempts.size()) - 1;
     return {name, stages[stage].spec->name, attempt};

@@ -212,7 +212,7 @@ class World {
   void roll_back(Job& job, int stage);
   void roll_back_named(Job& reader, int reading, int stage);
   void undo(Job& job, Unit& unit, bool source, Gangs& stopped);
-  void roll_back_again(Job& job, int stage);
+  void roll_back_again(Job& job, const Unit& unit);
   [[nodiscard]] std::map<Job*, std::set<int>> read_by(Job& job, int stage);
 
   const model::Scenario& scenario_;

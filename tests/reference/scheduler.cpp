@@ -30,6 +30,13 @@ std::int64_t missing(const Stage& stage) {
   return ranges::count_if(stage.partitions, [&](const auto& one) { return missing(stage, one); });
 }
 
+// Decision 5: what other jobs read are outputs, which can be made again.
+bool gives_results(const Stage& stage) { return stage.sink && !stage.read; }
+
+bool changes(const Stage& stage) {  // if it is submitted again
+  return stage.spec->indeterminate && !gives_results(stage) && stage.attempt > stage.undone;
+}
+
 // A1: of a copy that is not needed yet, the original's.
 bool available(Stage* stage) {
   const Stage& real = *stage->real();
@@ -134,6 +141,12 @@ class Scheduler final : public World {
     if (stage.state != Stage::idle || stands || available(&stage)) {
       return false;
     }
+    if (stage.original != nullptr && changes(*stage.original)) {
+      roll_back(*stage.original);
+      if (!stage.job->alive || stage.state != Stage::idle) {
+        return true;
+      }
+    }
     stage.original = nullptr;
     stage.state = Stage::waiting;
     if (never_fits(stage)) {
@@ -184,7 +197,7 @@ class Scheduler final : public World {
   // ---- attempts and jobs, from submission to end (X9, C9, X14) ----
 
   void submit(Stage& stage) {
-    if (stage.spec->indeterminate && !stage.sink && stage.attempt > stage.undone) {
+    if (changes(stage)) {
       roll_back(stage);
     }
     if (!stage.job->alive) {
@@ -265,7 +278,7 @@ class Scheduler final : public World {
     if (task.failure) {
       const bool denied = task.failure == TaskReason::commit_denied;
       failed(task, task.status == TaskStatus::failed && !denied);
-    } else if (undone && stage.sink) {
+    } else if (undone && gives_results(stage)) {
       end_job(*stage.job, JobOutcome::failed, Code::indeterminate_result);
     } else if (gives) {
       one.state = Partition::ticked;
@@ -372,19 +385,21 @@ class Scheduler final : public World {
       before = order.size();
       for (Stage& stage : all_stages()) {
         const auto reads = [&order](Stage* parent) { return has(order, parent->real()); };
-        if (stage.job->alive && !has(order, &stage) && ranges::any_of(stage.parents, reads)) {
+        const bool there = stage.job->alive || read_by_others(*stage.job, {});
+        if (there && !has(order, &stage) && ranges::any_of(stage.parents, reads)) {
           order.push_back(&stage);
         }
       }
     }
     for (Stage* stage : order) {
-      if (stage->sink && stage->attempt > stage->undone &&
+      if (stage->job->alive && gives_results(*stage) && stage->attempt > stage->undone &&
           has(stage->partitions, true, &Partition::given)) {
         end_job(*stage->job, JobOutcome::failed, Code::indeterminate_result);
       }
     }
     for (Stage* stage : order) {
-      if (!stage->job->alive || std::exchange(stage->undone, stage->attempt) == stage->attempt) {
+      const bool there = stage->job->alive || read_by_others(*stage->job, {});
+      if (!there || std::exchange(stage->undone, stage->attempt) == stage->attempt) {
         continue;
       }
       if (stage->state == Stage::running) {
@@ -392,7 +407,9 @@ class Scheduler final : public World {
         complete(*stage, StageStatus::failed, StageReason::rolled_back);
       }
       ranges::for_each(joined_, [&](const Executor* one) { strike(*one, stage, false); });
-      again();
+      if (stage->job->alive) {  // a copy that is wanted for it comes behind what is undone
+        again();
+      }
     }
   }
 

@@ -59,6 +59,19 @@ TEST_CASE("LEGAL_ORDER: the frame of a journal") {
   });
 }
 
+// Its profiles must not fall on executors that were counted by those of the first.
+TEST_CASE("LEGAL_ORDER: a second run line with more profiles") {
+  const auto wider = [](const Event& event) {
+    Event other = event;
+    auto& run = std::get<RunStart>(other.body);
+    for (int more = 0; more < 8; ++more) {
+      run.profiles.push_back(run.profiles.front());
+    }
+    return std::vector{event, other};
+  };
+  check_all({{"LEGAL_ORDER", "where the next line", group_job, {matching<RunStart>(), wider}}});
+}
+
 TEST_CASE("LEGAL_ORDER: executors and jobs") {
   check_all({
       {"LEGAL_ORDER",
