@@ -137,7 +137,15 @@ void lose_executor(Step& s, const LoseExecutor& input);
 void kill_run(Step& s, RunId run, model::TaskReason reason);
 [[nodiscard]] model::Code cause_of(std::optional<model::TaskReason> reason);
 void timer_fired(Step& s, TimerId timer);
+
+// ---- tasks that are tried again (retries.cpp, X9) ----
 void retry_partition(Machine& m, StageId stage, std::int32_t partition);
+// Of the live attempt: what of it is still to be done is tried again, or the job ends.
+void retry_failed_run(Step& s, const RunRow& run, std::optional<model::TaskReason> reason);
+void retry_member(Step& s, const RunRow& run);  // X1 `counted`
+// One counted failure more of a partition that the run had, in the live attempt; false if that
+// ended the job.
+bool below_limit(Step& s, const RunRow& run, std::int32_t partition, model::Code cause);
 
 // ---- roll-back of indeterminate data (rollback.cpp, SS-1.10) ----
 // Would a new attempt of the stage give outputs that differ from those already read?

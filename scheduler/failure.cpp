@@ -1,5 +1,5 @@
-// What a failure does: retries and resubmission of regular stages (X9), the end of a group as a
-// whole (X1 to X5, X10), losses of executors (X12, X13), and the end of a job (X14).
+// What a failure does: resubmission of regular stages (X9), the end of a group as a whole (X1 to
+// X5, X10), losses of executors (X12, X13), and the end of a job (X14).
 #include <algorithm>
 #include <array>
 
@@ -14,17 +14,6 @@ namespace rehearse::scheduler {
 
 namespace {
 
-// Counts a failure of the partition; the number so far.
-std::int32_t count_failure(Machine& m, StageId stage, std::int32_t partition) {
-  StageCold& cold = cold_of(m, stage);
-  auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
-  if (found == cold.tries.end()) {
-    cold.tries.push_back({partition, 1, 0});
-    found = cold.tries.end() - 1;
-  }
-  return planted(Mutant::c03) ? found->failures++ : ++found->failures;
-}
-
 // X1: under `counted` a kill and a denied commit fail no group.
 bool counts_for_group(const Machine& m, std::optional<model::TaskReason> reason) {
   if (planted(Mutant::m40)) {
@@ -32,32 +21,6 @@ bool counts_for_group(const Machine& m, std::optional<model::TaskReason> reason)
   }
   return m.config.failure.member == model::MemberFailure::any ||
          (reason != model::TaskReason::external && reason != model::TaskReason::commit_denied);
-}
-
-bool counts_towards_limit(std::optional<model::TaskReason> reason) {
-  return reason == model::TaskReason::exception || reason == model::TaskReason::result_lost ||
-         reason == model::TaskReason::out_of_memory;
-}
-
-// One counted failure more of a partition that the run had, in the live attempt; false if that
-// ended the job.
-bool below_limit(Step& s, const RunRow& run, std::int32_t partition, model::Code cause) {
-  Machine& m = s.m;
-  const StageId stage = run.stage;
-  if (m.engine.exclusion.on_failure) {
-    note_failure(m, stage, partition, run.executor);
-  }
-  if (count_failure(m, stage, partition) < m.config.failure.max_task_failures) {
-    return true;
-  }
-  const std::string detail = "partition " + std::to_string(partition) + " of stage " +
-                             std::string(m.names->text(stage_name(m, stage))) +
-                             " used up its tries";
-  complete_attempt(s, stage, model::StageStatus::failed,
-                   cause == model::Code::executor_lost ? model::StageReason::executor_lost
-                                                       : model::StageReason::task_failed);
-  abort_stage(s, stage, cause, m.names->intern(detail));
-  return false;
 }
 
 }  // namespace
@@ -87,25 +50,6 @@ void kill_run(Step& s, RunId run, model::TaskReason reason) {
   s.out.list.emplace_back(Kill{run, reason, in_share(m, run)});
 }
 
-void retry_partition(Machine& m, StageId stage, std::int32_t partition) {
-  if (runs_now(m, stage, partition) || runs_in_slice(m, stage, partition)) {
-    return;  // its copy, or what it was a copy of, goes on; or a slice of which it is a part
-  }
-  StageCold& cold = cold_of(m, stage);
-  const auto found = std::ranges::find(cold.tries, partition, &StageCold::Tries::partition);
-  if (found == cold.tries.end()) {
-    cold.tries.push_back({partition, 1, 0});
-  }
-  const auto at = std::ranges::lower_bound(cold.again, partition, std::ranges::greater{});
-  RH_CHECK(at == cold.again.end() || *at != partition, stage.value, partition);
-  cold.again.insert(at, partition);
-  StageRow& row = m.stages.edit(stage);
-  if (row.pending++ == 0) {
-    m.queue.set_pending(stage, ProfileId{std::uint32_t{row.profile}});
-  }
-  m.wants_pass = true;
-}
-
 namespace {
 
 // Whose outputs go with a fetch failure that names one executor.
@@ -132,31 +76,6 @@ ExecutorId finished_on(const Machine& m, StageId stage, std::int32_t partition) 
   const auto found = std::ranges::find(held, partition, &StageCold::HeldSuccess::partition);
   return found == held.end() ? ExecutorId{} : found->executor;
 }
-
-// Of the live attempt: what of it is still to be done is tried again, or the job ends.
-void retry_failed_run(Step& s, const RunRow& run, std::optional<model::TaskReason> reason) {
-  Machine& m = s.m;
-  const StageId stage = run.stage;
-  if (is_all_done(m, run)) {
-    attempt_maybe_over(s, stage);  // another try of it had counted
-    return;
-  }
-  for (const std::int32_t p : partitions_of(run)) {
-    if (output_executor(m, stage, p) != none_u32) {
-      continue;
-    }
-    if (!counts_towards_limit(reason) || below_limit(s, run, p, model::Code::task_failed)) {
-      retry_partition(m, stage, p);
-    } else {
-      return;  // its job is over
-    }
-  }
-  judge_starvation(s, stage);  // A14: until now all of it may have run
-}
-
-}  // namespace
-
-namespace {
 
 // Mutants: a member's failure that is its own affair.
 bool fails_alone(Machine& m, const RunRow& run, const TaskEnded& input) {
@@ -239,8 +158,7 @@ void task_failed(Step& s, const RunRow& run, const TaskEnded& input) {
   if (row.gang.valid()) {
     const GangId gang = row.gang;
     if (!m.gangs[gang].barrier && !counts_for_group(m, input.reason)) {
-      retry_partition(m, stage, run.partition);  // X1 counted: of this task alone
-      judge_starvation(s, stage);                // A14, too
+      retry_member(s, run);  // X1 counted: of this task alone
       return;
     }
     if (fails_alone(m, run, input)) {

@@ -17,6 +17,8 @@ Code code_of(TaskReason reason) {
                                                : Code::task_failed;  // X17
 }
 
+constexpr int tries_max = 1'000;  // of an attempt, counted or not (decision 2)
+
 bool counts(TaskReason reason) {  // SS-2.1
   return reason == TaskReason::exception || reason == TaskReason::result_lost ||
          reason == TaskReason::out_of_memory;
@@ -38,7 +40,11 @@ void World::fail_task(std::size_t number) {
   const bool harmless = config_.failure.member == MemberFailure::counted && unit.group() &&
                         (reason == TaskReason::external || reason == TaskReason::commit_denied);
   if (harmless) {  // tried again
-    job.stages[task.stage].attempts.back().retries.insert(task.partition);
+    Attempt& attempt = job.stages[task.stage].attempts.back();
+    if (attempt.next_try[task.partition] >= tries_max) {
+      return end_job(job, JobOutcome::failed, Code::task_failed);
+    }
+    attempt.retries.insert(task.partition);
     return;
   }
   const int source = task.fetch != nullptr ? read_from(task) : nobody;
@@ -107,7 +113,9 @@ void World::fail_regular(std::size_t number, bool by_app) {
   }
   const bool lost = !task.reason;
   const bool counted = lost ? by_app : counts(*task.reason);
-  if (counted && ++attempt.failures[task.partition] >= config_.failure.max_task_failures) {
+  const bool used_up =
+      counted && ++attempt.failures[task.partition] >= config_.failure.max_task_failures;
+  if (used_up || (!lost && attempt.next_try[task.partition] >= tries_max)) {
     complete(job, task.stage, StageStatus::failed,
              lost ? StageReason::executor_lost : StageReason::task_failed, "X9");
     return end_job(job, JobOutcome::failed, lost ? Code::executor_lost : Code::task_failed);

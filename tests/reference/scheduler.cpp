@@ -310,8 +310,10 @@ class Scheduler final : public World {
     }
     one.state = Partition::pending;
     one.failures += counts ? 1 : 0;
+    constexpr int tries_max = 1'000;  // decision 2: of failures that do not count, too
     if (stage.state == Stage::running &&
-        one.failures >= scenario_.scheduler.failure.max_task_failures) {
+        (one.failures >= scenario_.scheduler.failure.max_task_failures ||
+         (!lost && one.tries >= tries_max))) {
       complete(stage, StageStatus::failed,
                lost ? StageReason::executor_lost : StageReason::task_failed);
       end_job(*stage.job, JobOutcome::failed, lost ? Code::executor_lost : Code::task_failed);
