@@ -104,6 +104,26 @@ void stop_attempt(Step& s, StageId stage) {
   row.failures = static_cast<std::uint8_t>(std::min(row.failures + 1, 255));
 }
 
+// It is committed, or waits to run again.
+void undo_gang(Step& s, GangId gang) {
+  Machine& m = s.m;
+  std::vector<StageId> members;
+  for (const std::uint32_t member : m.gangs[gang].members) {
+    if (const StageId stage = stage_of(m, m.gangs[gang].job, member); has_readers(m, stage)) {
+      members.push_back(stage);
+    }
+  }
+  for (const StageId stage : members) {
+    m.stages.edit(stage).rolled_back = m.stages[stage].attempt;
+    drop_outputs(s, stage);
+  }
+  for (const StageId stage : members) {
+    if (m.stages[stage].used) {
+      set_available(s, stage, false);
+    }
+  }
+}
+
 void undo(Step& s, StageId reached, std::vector<StageId>& stopped) {
   Machine& m = s.m;
   const StageId stage = origin_of(m, reached);
@@ -111,11 +131,8 @@ void undo(Step& s, StageId reached, std::vector<StageId>& stopped) {
   if (row.gang.valid()) {
     if (m.gangs[row.gang].phase == GangPhase::running) {
       fail_group(s, row.gang, model::Code::fetch_failed);  // what it reads is void (X1)
-    } else if (has_readers(m, stage)) {
-      // It is committed, or waits to run again.
-      m.stages.edit(stage).rolled_back = row.attempt;
-      drop_outputs(s, stage);
-      set_available(s, stage, false);
+    } else {
+      undo_gang(s, row.gang);
     }
     return;
   }
