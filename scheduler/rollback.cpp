@@ -196,18 +196,13 @@ void undo_all(Step& s, const std::vector<StageId>& reached) {
   }
 }
 
-}  // namespace
-
-namespace {
-
-// Where what goes with the producer is read: of a gang as a whole (X10).
+// Where what goes with the producer is read: of a gang as a whole (X10), but of one that runs,
+// where members give what they have made before the end, of this member alone.
 std::vector<StageId> void_rows(const Machine& m, StageId producer) {
   const StageRow& row = m.stages[producer];
-  if (!row.gang.valid()) {
+  if (!row.gang.valid() || m.gangs[row.gang].phase == GangPhase::running) {
     return stand_ins(m, producer);
   }
-  // Whoever read what it made before it runs again was undone when it was wanted back.
-  RH_CHECK(m.gangs[row.gang].phase != GangPhase::running, producer.value);
   std::vector<StageId> rows;
   for (const std::uint32_t member : m.gangs[row.gang].members) {
     const std::vector<StageId> more = stand_ins(m, stage_of(m, row.job, member));
@@ -220,11 +215,19 @@ std::vector<StageId> void_rows(const Machine& m, StageId producer) {
 
 void roll_back(Step& s, StageId producer) {
   Machine& m = s.m;
+  const GangId gang = m.stages[producer].gang;
+  const bool goes_on = gang.valid() && m.gangs[gang].phase == GangPhase::running;
   std::vector<StageId> reached;
   for (const StageId row : void_rows(m, producer)) {
-    if (lives(m, m.stages[row].job)) {  // else it is reached through takeovers
-      judge_readers(s, m.stages[row].job, with_readers(m, row), reached);
+    if (!lives(m, m.stages[row].job)) {
+      continue;  // it is reached through takeovers
     }
+    std::vector<StageId> rows = with_readers(m, row);
+    if (goes_on) {
+      std::erase_if(rows,
+                    [&m, gang](StageId one) { return m.stages[origin_of(m, one)].gang == gang; });
+    }
+    judge_readers(s, m.stages[row].job, rows, reached);
   }
   if (m.stages[producer].used && !lives(m, m.stages[producer].job)) {
     std::vector<StageId> none;
