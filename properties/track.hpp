@@ -224,10 +224,12 @@ class Track {
   bool fetch_failed_ = false;  // in this instant
   std::vector<GroupRef> touched_groups_;
   std::vector<Index> started_jobs_, ended_jobs_, lost_executors_;
-  // Of the outputs_lost lines of this instant: where, and the epoch that began there.
+  // Of the outputs_lost lines of this instant: where, the epoch that began there, and whether the
+  // stage keeps outputs elsewhere.
   struct Struck {
     Index executor = no_index;
     std::uint32_t epoch = 0;
+    bool some_left = false;
   };
   std::vector<Struck> struck_;
 

@@ -136,7 +136,7 @@ void undo(Step& s, StageId reached, std::vector<StageId>& stopped) {
     }
     return;
   }
-  if (row.attempt < 0 || is_rolled_back(row)) {
+  if (row.attempt < 0 || !row.registered || is_rolled_back(row)) {
     return;
   }
   m.stages.edit(stage).rolled_back = row.attempt;
