@@ -95,6 +95,8 @@ Rules rules_of(const model::RunStart& run, const model::NameTable& names) {
       rules.ties_in_order = names.text(item.value) == "in-order";
     } else if (names.text(item.key) == "start_delay") {
       rules.delayed_starts = true;
+    } else if (names.text(item.key) == "indeterminate") {
+      rules.indeterminate = true;
     } else if (names.text(item.key) == "heal") {
       if (const auto at = model::parse_duration(names.text(item.value))) {
         rules.heals_at = *at;

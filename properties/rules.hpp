@@ -37,7 +37,8 @@ struct Rules {
   // Stages of a recorded system count as ready some time after their inputs are there; no line says
   // when.
   bool delayed_starts = false;
-  bool autoscaled = false;  // executors come and go by themselves
+  bool indeterminate = false;  // stages of which a second attempt may give other outputs (SS-1.10)
+  bool autoscaled = false;     // executors come and go by themselves
   // From here on nothing is taken away and nothing new comes (model/healing.hpp).
   std::optional<model::Instant> heals_at;
   std::vector<Reuse> reuses;  // by reader

@@ -224,12 +224,12 @@ class Track {
   bool fetch_failed_ = false;  // in this instant
   std::vector<GroupRef> touched_groups_;
   std::vector<Index> started_jobs_, ended_jobs_, lost_executors_;
-  // Of the outputs_lost lines of this instant: where, the epoch that began there, and whether the
-  // stage keeps outputs elsewhere.
+  // Of the outputs_lost lines of this instant: where, the epoch that began there if one did, and
+  // whether nothing but the end of one can be why.
   struct Struck {
     Index executor = no_index;
     std::uint32_t epoch = 0;
-    bool some_left = false;
+    bool certain = false;
   };
   std::vector<Struck> struck_;
 

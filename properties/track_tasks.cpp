@@ -284,7 +284,7 @@ void Track::apply_one(const model::OutputsLost& event) {
   // X16: a group that failed forgets what it had registered; no epoch ends with that.
   const bool forgotten = target_.group != nullptr && target_.group->failed_in == instant_;
   if (!forgotten) {
-    struck_.push_back({seen_.executor_index, ++target_.executor->epoch, false});
+    struck_.push_back({seen_.executor_index, ++target_.executor->epoch, !rules_.indeterminate});
   }
   something_changed_ = true;
   if (target_.stage == nullptr) {
@@ -315,21 +315,22 @@ void Track::apply_one(const model::OutputsLost& event) {
     }
   }
   if (!forgotten) {
-    struck_.back().some_left = stage.outputs > 0;
+    const bool may_be_void = stage.barrier || rules_.indeterminate;
+    struck_.back().certain = stage.outputs > 0 || !may_be_void;
   }
   list_stage();
 }
 
 // X9: a fetch failure ends the epoch of the executor it names. No line names it; it is certain when
-// all outputs struck off in the instant were on one executor, and a stage has others left: what is
-// void as a whole (a barrier stage that runs again, indeterminate data) goes without an epoch.
+// all outputs struck off in the instant were on one executor, unless they were all that a stage had
+// left and it may be void as a whole (a barrier stage that runs again, indeterminate data).
 void Track::end_epochs() {
   if (fetch_failed_ && !struck_.empty()) {
     const Struck& first = struck_.front();
     const bool one = std::all_of(struck_.begin(), struck_.end(), [&](const Struck& other) {
       return other.executor == first.executor;
     });
-    if (one && std::ranges::any_of(struck_, &Struck::some_left)) {
+    if (one && std::ranges::any_of(struck_, &Struck::certain)) {
       slots_.executor(first.executor).fenced_epoch = first.epoch;
     }
   }

@@ -37,11 +37,12 @@ bool submits_by_rank(const model::Scenario& scenario) {
          });
 }
 
-// Does any stage wait for a recorded driver once its inputs are there?
-bool delays_starts(const model::Scenario& scenario) {
-  return std::ranges::any_of(scenario.jobs, [](const model::JobSpec& job) {
-    return std::ranges::any_of(job.stages,
-                               [](const model::StageSpec& stage) { return stage.start_delay > 0; });
+// Has any stage what the field says?
+template <class Field>
+bool any_stage(const model::Scenario& scenario, Field field) {
+  return std::ranges::any_of(scenario.jobs, [field](const model::JobSpec& job) {
+    return std::ranges::any_of(
+        job.stages, [field](const model::StageSpec& stage) { return stage.*field != 0; });
   });
 }
 
@@ -161,8 +162,11 @@ void Driver::begin_journal() {
   if (options_.decisions != nullptr || !submits_by_rank(scenario_)) {
     line.overheads.push_back({name("ties"), name("mixed")});
   }
-  if (delays_starts(scenario_)) {
+  if (any_stage(scenario_, &model::StageSpec::start_delay)) {
     line.overheads.push_back({name("start_delay"), name("recorded")});
+  }
+  if (any_stage(scenario_, &model::StageSpec::indeterminate)) {
+    line.overheads.push_back({name("indeterminate"), name("some")});
   }
   if (healing_) {
     line.overheads.push_back({name("heal"), name(model::format_duration(healing_->phase.at))});

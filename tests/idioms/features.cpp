@@ -81,7 +81,8 @@ class Watcher final : public model::Observer {
     } else if (const auto* lost = event.as<model::ExecutorLost>()) {
       shown_.left += lost->cause == model::LossCause::decommission ? 1 : 0;
     }
-    if (watch_.lines && event.as<model::Probe>() == nullptr) {
+    const bool kept = event.as<model::Probe>() == nullptr && event.as<model::RunStart>() == nullptr;
+    if (watch_.lines && kept) {
       shown_.lines.push_back(model::journal_line(event, *names_));
       shown_.committed.push_back(committed_);
     }
