@@ -131,8 +131,8 @@ void group_read_failed(Step& s, GangId gang, StageId read, ExecutorId source) {
     return;
   }
   const std::vector<StageId> lost = strike_off_only(s, {source}, false);
-  const bool lives = m.gangs.has(gang);  // else its job ended with it
-  if (lives && m.stages[read].gang != gang && spec_of(m, read).indeterminate) {
+  const bool goes_on = m.gangs.has(gang);  // else its job ended with it
+  if (goes_on && m.stages[read].gang != gang && spec_of(m, read).indeterminate) {
     roll_back(s, read);
   }
   want_lost(s, lost);

@@ -219,8 +219,8 @@ void roll_back(Step& s, StageId producer) {
   const bool goes_on = gang.valid() && m.gangs[gang].phase == GangPhase::running;
   std::vector<StageId> reached;
   for (const StageId row : void_rows(m, producer)) {
-    if (!lives(m, m.stages[row].job)) {
-      continue;  // it is reached through takeovers
+    if (!m.stages[row].used || !lives(m, m.stages[row].job)) {
+      continue;  // its job ended with the row before, or it is reached through takeovers
     }
     std::vector<StageId> rows = with_readers(m, row);
     if (goes_on) {
